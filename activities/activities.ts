@@ -28,6 +28,7 @@ import {
   NEXT_EVENT,
   READ_DEFINITION,
   READ_STARTED,
+  RESOLVE_ACTION,
   SEGMENT,
   SHELL,
   TIMEOUT_MARGIN_MS,
@@ -47,6 +48,7 @@ import { readGivenDefinition } from './local/nested-definition.ts';
 import type { GivenDefinition } from '../language/read/nested-definition.ts';
 import { readStarted, referring, type Handed } from '../language/read/started-program.ts';
 import { publishEvent } from './local/publish-event.ts';
+import { resolveAction, type ActionToResolve } from './commands/resolve-action.ts';
 import { maskedError, ownMasker } from './own-keys/own-keys.ts';
 import {
   maskerOfTurn,
@@ -122,6 +124,8 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
     [READ_DEFINITION]: (given: GivenDefinition) => readGivenDefinition(store, registry.catalogue, given),
     [READ_STARTED]: async (handed: Handed) =>
       readStarted(handed, registry.catalogue, Object.fromEntries(await referredDefinitions(store, referring(handed)))),
+    [RESOLVE_ACTION]: async (asked: ActionToResolve, options?: StepOptions) =>
+      resolveAction(registry, asked, { ...(await contextOf(parts, options)), isCall: options?.call !== undefined }),
     [EMIT]: (request: { event: string; data: Json }) =>
       guarded(async () => {
         const context = await contextOf(parts);
@@ -364,6 +368,7 @@ async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<K
     ...(options?.confinement === undefined ? {} : { confinement: options.confinement }),
     ...(options?.reach === undefined ? {} : { reach: options.reach }),
     ...(options?.starts === undefined ? {} : { starts: options.starts }),
+    ...(options?.resolved === undefined ? {} : { resolved: options.resolved }),
   };
 }
 

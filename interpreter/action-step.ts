@@ -3,7 +3,7 @@
  * anything of it happens, and in that order; then it happens once for its key.
  */
 import type { Step, Definition, SentinelStep } from '../language/model.ts';
-import { actionAsked, approveAction, permissionToAsk } from './approval.ts';
+import { actionAsked, approveAction, askAnew, permissionToAsk, type Decision } from './approval.ts';
 import { askBudget, begin, budgetSpent, costOf, priceOf, settle } from './budget.ts';
 import { withCost } from './command-cost.ts';
 import { wait, type Walking } from './drive.ts';
@@ -18,7 +18,9 @@ import { holdAtLimit, holdMeanwhile, limitReached, pausesAt, timeoutOf, type Lim
 import { performInTime } from './outcome.ts';
 import type { BlockFrame } from './position.ts';
 import { noteWatched } from './waits.ts';
-import type { Catalogue } from '../language/catalogue.ts';
+import { canonicalText } from '../language/canonical.ts';
+import { entryOf, type Catalogue, type Permission } from '../language/catalogue.ts';
+import type { Json } from '../language/json.ts';
 import { withDefaults, type FailureInfo } from '../language/failure.ts';
 import type { Finding } from '../language/read/nested-definition.ts';
 import { handedIn, withProgram } from '../language/read/started-program.ts';
@@ -92,10 +94,7 @@ export function* act(
   let action = built;
   const permission = permissionToAsk(walk, action);
   if (permission !== null) {
-    const started = yield* readStarted(walk, action);
-    if ('code' in started) return { failure: started, skip: false };
-    action = started;
-    const decision = yield* approveAction(walk, strand, step, place, frame, { effect: action, permission });
+    const decision = yield* decide(walk, strand, step, place, frame, { effect: action, permission });
     if (!('perform' in decision)) return decision;
     action = decision.perform;
   }
@@ -112,6 +111,44 @@ export function* act(
   settle(walk, effect.key, reply);
   noteWatched(walk, effect, reply);
   return { effect, reply, ended };
+}
+
+/** An edited action that would do something else than what was shown is asked about once more. */
+function* decide(
+  walk: Walk,
+  strand: Strand,
+  step: ActionStep,
+  place: Place,
+  frame: BlockFrame,
+  { effect, permission }: { effect: Effect; permission: Permission },
+): Walking<Decision> {
+  for (let action = effect; ;) {
+    const known = yield* inFull(walk, action);
+    if ('code' in known) return { failure: known, skip: false };
+    const decision = yield* approveAction(walk, strand, step, place, frame, { effect: known, permission });
+    if (!('perform' in decision)) return decision;
+    const meant = yield* resolve(walk, decision.perform);
+    if ('code' in meant) return { failure: meant, skip: false };
+    if (canonicalText(resolvedOf(meant)) === canonicalText(resolvedOf(known))) return { perform: meant };
+    askAnew(walk, place, frame);
+    action = meant;
+  }
+}
+
+const resolvedOf = (effect: Effect): Json => (effect.type === 'command' ? (effect.resolved ?? null) : null);
+
+function* inFull(walk: Walk, effect: Effect): Walking<Effect | FailureInfo> {
+  const started = yield* readStarted(walk, effect);
+  return 'code' in started ? started : yield* resolve(walk, started);
+}
+
+/** What is asked about a command that the project decides about is what it would do, as the project is now. */
+function* resolve(walk: Walk, effect: Effect): Walking<Effect | FailureInfo> {
+  if (effect.type !== 'command' || effect.resolved !== undefined) return effect;
+  if (entryOf(walk.input.catalogue, effect.command).resolves !== true) return effect;
+  const found = yield* wait(walk.host.resolve(effect));
+  if ('resolved' in found) return { ...effect, resolved: found.resolved };
+  return { ...found.failure, message: `${effect.key}: ${found.failure.message}` };
 }
 
 /** No limit of the run ends a step of a clean-up, and none at which it is held a nested run. */

@@ -40,10 +40,15 @@ export function actionAsked(walk: Walk, step: Step, place: Place, frame: BlockFr
   if (frame.step?.type !== 'asked') return null;
   const { about, effect } = frame.step;
   if (canonicalText(about) === canonicalText(step)) return effect ?? null;
-  withdrawOpen(walk, place.key);
-  walk.position.answered = walk.position.answered.filter(({ id }) => id !== place.key);
-  delete frame.step;
+  askAnew(walk, place, frame);
   return null;
+}
+
+/** What was asked about a step, and answered, holds no longer. */
+export function askAnew(walk: Walk, { key }: Place, frame: BlockFrame): void {
+  withdrawOpen(walk, key);
+  walk.position.answered = walk.position.answered.filter(({ id }) => id !== key);
+  delete frame.step;
 }
 
 export type Decision = { perform: Effect } | { flow: Flow } | { failure: FailureInfo; skip: boolean };

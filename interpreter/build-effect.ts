@@ -151,8 +151,8 @@ export function effectOf(
 /** What a persona made of an action. */
 export function edited(effect: Effect, changes: JsonObject): Effect {
   if (effect.type !== 'command' || changes['params'] === undefined) return { ...effect, ...changes };
-  // Other parameters may mean other definitions by the same names.
-  const { library: _library, ...rest } = effect;
+  // Other parameters may mean other definitions by the same names, and other things of the project.
+  const { library: _library, resolved: _resolved, ...rest } = effect;
   return { ...rest, ...changes };
 }
 

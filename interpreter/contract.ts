@@ -41,6 +41,9 @@ export const READ_DEFINITION = 'read-definition';
 /** Reads what a command that needs approval would start; local. */
 export const READ_STARTED = 'read-started';
 
+/** Finds out what a command that needs approval would do; local. */
+export const RESOLVE_ACTION = 'resolve-action';
+
 /** What the edit brings, or what is wrong with the definition that it would make. */
 export type EditCheck = CheckedStep | { problems: string[] };
 
@@ -112,6 +115,8 @@ export interface StepOptions {
   /** Of a command that starts a run: what that run inherits, and what names in its definition mean. */
   starts?: Inheritance & { library?: { [name: string]: Definition } };
   reach?: Reach;
+  /** Of a command that was approved: what it was shown to do, and does or fails. */
+  resolved?: Json;
   /** A model called the command: its result goes to that conversation, and word of it comes back. */
   call?: CallPlace;
 }

@@ -68,6 +68,8 @@ export interface CommandEffect extends EffectFrame {
   starts?: Inheritance;
   /** What the definition in its parameters refers to, as it was shown with it: nothing else is meant by a name. */
   library?: { [name: string]: Definition };
+  /** What the project made of it when it was shown; nothing else is done. */
+  resolved?: Json;
   /** A model called it: its result goes to the conversation, and the run gets word of it. */
   call?: CallPlace;
 }

@@ -4,6 +4,8 @@
  * tests from a file. Nothing here may be answered from the clock or at random by the walk itself.
  */
 import type { Catalogue } from '../language/catalogue.ts';
+import type { FailureInfo } from '../language/failure.ts';
+import type { Json } from '../language/json.ts';
 import type { Concurrency, Definition, LlmStep, Step } from '../language/model.ts';
 import type { GivenDefinition, ReadDefinition } from '../language/read/nested-definition.ts';
 import type { Handed, StartedProgram } from '../language/read/started-program.ts';
@@ -11,7 +13,18 @@ import type { PublishedEvent } from '../language/events/published-event.ts';
 import type { Question } from '../language/events/question.ts';
 import type { RunEvent } from '../language/events/run-event.ts';
 import type { BlockFrame, LoopFrame, ModelFrame, Tally } from './position.ts';
-import type { Reply, Effect, RunBudget, RunLimits, Flow, Variables, Usage, Halt, Place } from './effect.ts';
+import type {
+  CommandEffect,
+  Reply,
+  Effect,
+  RunBudget,
+  RunLimits,
+  Flow,
+  Variables,
+  Usage,
+  Halt,
+  Place,
+} from './effect.ts';
 
 /** What never changes while a run lasts. */
 export interface RunInput {
@@ -157,6 +170,9 @@ export interface AgentReport {
   spent?: Usage;
 }
 
+/** What a command would do, or why it could do nothing. */
+export type Resolved = { resolved: Json } | { failure: FailureInfo };
+
 export interface Host {
   /** Milliseconds since the epoch, the same on replay. */
   now(): number;
@@ -188,6 +204,8 @@ export interface Host {
   readDefinition(key: string, given: GivenDefinition): Promise<ReadDefinition>;
   /** Reads what a command would start; only for steps that no segment runs. */
   readStarted(key: string, handed: Handed): Promise<StartedProgram>;
+  /** Finds out what a command would do as the project is now; only for steps that no segment runs. */
+  resolve(effect: CommandEffect): Promise<Resolved>;
   /** Waits until the question is answered, it is `untilMs` by the clock, or the run has to move. */
   ask(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd>;
   /** The next event that is wanted and not consumed; where the host cannot wait, `yield`. */
@@ -232,6 +250,10 @@ export class PassingHost {
 
   readStarted(): never {
     throw new Error('bug: a run is started where nothing can be waited for');
+  }
+
+  resolve(): never {
+    throw new Error('bug: a command is to be approved where nothing can be waited for');
   }
 
   ask(): Promise<AskEnd> {

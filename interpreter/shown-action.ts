@@ -21,6 +21,7 @@ const fields = [
   'files',
   'params',
   'library',
+  'resolved',
   'event',
   'data',
 ] as const;

@@ -77,6 +77,7 @@ export const isAbort = ({ code }: FailureInfo): boolean => code === 'RUN_ABORTED
 /** Every code of ours that a step can fail with or be warned of; each has a page in docs/failures/. */
 export const FAILURE_CODES = {
   ACTIVITY_FAILED: 'A step ended in a way that has no code of its own',
+  ACTION_CHANGED: 'What an approved step would do is no longer what was shown',
   APPROVAL_EXPIRED: 'Nobody answered in time',
   APPROVAL_REJECTED: 'A persona rejected an action or an approval step',
   BROWSER_MISSING: 'There is no browser for a screenshot',

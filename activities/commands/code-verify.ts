@@ -2,12 +2,14 @@
 import { statSync } from 'node:fs';
 import { dirname, relative, sep } from 'node:path';
 import * as z from 'zod';
+import { canonicalText } from '../../language/canonical.ts';
+import type { Json, JsonObject } from '../../language/json.ts';
 import { shellTimeoutMs } from '../../language/limits.ts';
 import { accessOf, resolveInside } from '../confinement/confine.ts';
 import { Failure } from '../failures/failures.ts';
-import { CHECK_NAMES, type CheckName } from '../verify/check.ts';
+import { CHECK_NAMES, type Check, type CheckName } from '../verify/check.ts';
 import { findChecks, LOOKED_FOR, type Looked } from '../verify/find-checks.ts';
-import { runChecks, type Verified } from '../verify/run-checks.ts';
+import { runChecks, shownCheck, type Verified } from '../verify/run-checks.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 
 const Name = z.enum(CHECK_NAMES);
@@ -50,6 +52,39 @@ const Result: z.ZodType<Verified> = z.strictObject({
 
 async function verify(params: Params, context: CommandContext): Promise<Verified> {
   const looked = whereToLook(params, context);
+  const checks = checksOf(params, looked);
+  const timeoutMs = Math.min(params.timeoutMs ?? context.timeoutMs, context.timeoutMs);
+  const { root, folder } = looked;
+  const plan = { checks, root, folder, runsAll: params.fullTest === true, timeoutMs };
+  if (context.resolved === undefined) return runChecks(plan, context);
+  const approved = canonicalText(context.resolved);
+  if (canonicalText(shownTo(context, shownChecks(checks, folder))) !== approved) throw changed(folder);
+  return runChecks({ ...plan, before: (check) => refuseChanged(check, looked) }, context);
+}
+
+/** What stands in the project may have changed while the checks before it ran. */
+function refuseChanged(check: Check, looked: Looked): void {
+  const now = findChecks(looked).find(({ name }) => name === check.name);
+  const said = (one: Check): string => canonicalText(shownCheck(one, looked.folder));
+  if (now === undefined || said(now) !== said(check)) throw changed(looked.folder, check.name);
+}
+
+const shownChecks = (checks: readonly Check[], folder: string): JsonObject => ({
+  checks: checks.map((check) => shownCheck(check, folder)),
+});
+
+const shownTo = ({ secrets }: CommandContext, shown: JsonObject): Json => secrets?.results.json(shown) ?? shown;
+
+function changed(folder: string, name?: CheckName): Failure {
+  const place = folder === '' ? 'the project' : `"${folder}"`;
+  const what = name === undefined ? 'the checks' : `"${name}"`;
+  return new Failure(
+    'ACTION_CHANGED',
+    `${what} of ${place} changed after a person approved what was shown, and did not run; see what changed, and run the step again`,
+  );
+}
+
+function checksOf(params: Params, looked: Looked): Check[] {
   const found = findChecks(looked);
   const checks = params.checks === undefined ? found : found.filter(({ name }) => params.checks?.includes(name));
   if (checks.length === 0)
@@ -58,9 +93,7 @@ async function verify(params: Params, context: CommandContext): Promise<Verified
       found.map(({ name }) => name),
       looked,
     );
-  const timeoutMs = Math.min(params.timeoutMs ?? context.timeoutMs, context.timeoutMs);
-  const { root, folder } = looked;
-  return runChecks({ checks, root, folder, runsAll: params.fullTest === true, timeoutMs }, context);
+  return checks;
 }
 
 /** A test file is looked up from the project, or from the folder that is named beside it. */
@@ -109,5 +142,10 @@ export const verifyCommands: Command[] = [
     params: Params,
     result: Result,
     run: verify,
+    resolves: true,
+    resolve(params, context) {
+      const looked = whereToLook(params, context);
+      return shownChecks(checksOf(params, looked), looked.folder);
+    },
   }),
 ];

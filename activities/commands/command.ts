@@ -84,6 +84,8 @@ export interface CommandContext {
   reach?: Reach;
   /** Of a command that starts runs: what they inherit. */
   starts?: StepOptions['starts'];
+  /** What a person was shown that the command does; anything else fails. */
+  resolved?: Json;
 }
 
 export interface Command<Params = unknown, Result extends Json = Json> extends CommandFacts {
@@ -97,6 +99,8 @@ export interface Command<Params = unknown, Result extends Json = Json> extends C
   needs?: readonly (readonly string[])[];
   result: z.ZodType<Result>;
   run(params: Params, context: CommandContext, others: OtherCommands): Promise<Result>;
+  /** What it would do, for a person who is to approve it; of one that `resolves`. */
+  resolve?(params: Params, context: CommandContext): Json;
 }
 
 export function defineCommand<Params, Result extends Json>(command: Command<Params, Result>): Command {

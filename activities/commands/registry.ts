@@ -38,6 +38,8 @@ export interface Registry {
   names(): string[];
   all(): readonly Command[];
   run(name: string, params: Json, context: CommandContext): Promise<Json>;
+  /** What a command that `resolves` would do. */
+  resolve(name: string, params: Json, context: CommandContext): Json;
 }
 
 export function builtInCommands(metrics: Metrics = processMetrics, background = new BackgroundProcesses()): Command[] {
@@ -85,6 +87,12 @@ export function createRegistry(
     if (list !== at.changing) at = indexOf(commands, list);
     return at;
   };
+  const found = (name: string): Command => {
+    const { byName, catalogue } = now();
+    const command = byName.get(name);
+    if (command === undefined) throw changing?.missing(name) ?? notFound(catalogue, name);
+    return command;
+  };
   const registry: Registry = {
     get catalogue() {
       return now().catalogue;
@@ -92,10 +100,12 @@ export function createRegistry(
     find: (name) => now().byName.get(name),
     names: () => [...now().byName.keys()],
     all: () => [...now().byName.values()],
+    resolve(name, params, context) {
+      const command = found(name);
+      return command.resolve?.(readParams(command, params), context) ?? null;
+    },
     async run(name, params, context) {
-      const { byName, catalogue } = now();
-      const command = byName.get(name);
-      if (command === undefined) throw changing?.missing(name) ?? notFound(catalogue, name);
+      const command = found(name);
       const startedAt = performance.now();
       let isError = true;
       try {
@@ -144,6 +154,7 @@ const FACTS: { [Fact in keyof CommandFacts]-?: true } = {
   otherRuns: true,
   unconfined: true,
   asksModel: true,
+  resolves: true,
 };
 
 /** Schemas and code do not serialise; neither need whatever else a project's command carries. */
@@ -159,10 +170,7 @@ async function runCommand(
   context: CommandContext,
   others: OtherCommands,
 ): Promise<Json> {
-  refuse(depthFault(params, `what ${command.name} is given`));
-  const read = command.params.safeParse(params ?? {});
-  if (!read.success) throw invalidParams(command.name, read.error);
-  const result = await command.run(read.data, context, others);
+  const result = await command.run(readParams(command, params), context, others);
   refuse(valueFault(result, `the result of ${command.name}`));
   const checked = command.result.safeParse(result);
   if (!checked.success)
@@ -170,6 +178,13 @@ async function runCommand(
       cause: checked.error,
     });
   return result;
+}
+
+function readParams(command: Command, params: Json): unknown {
+  refuse(depthFault(params, `what ${command.name} is given`));
+  const read = command.params.safeParse(params ?? {});
+  if (!read.success) throw invalidParams(command.name, read.error);
+  return read.data;
 }
 
 function refuse(fault: ValueFault | null): void {

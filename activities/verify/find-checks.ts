@@ -62,11 +62,8 @@ function packageOf(looked: Looked): JsonObject {
 
 /** A program of the project's packages, from the folder or one around it; null where it is not installed. */
 function installed({ root, folder }: Looked, name: string): string | null {
-  for (let at = folder; ; at = posix.dirname(at) === '.' ? '' : posix.dirname(at)) {
-    const file = join(root, at, 'node_modules', '.bin', name);
-    if (existsSync(file)) return file;
-    if (at === '') return null;
-  }
+  const files = foldersUp(folder).map((at) => join(root, at, 'node_modules', '.bin', name));
+  return files.find((file) => existsSync(file)) ?? null;
 }
 
 /** The PATH as it is: what is found is a program of the step, and no helper of ours. */
@@ -154,12 +151,40 @@ function nodeTests(looked: Looked, script: string): Check[] {
   }
   if (script !== '') {
     const args = ['test', '--silent', ...(testFile === undefined ? [] : ['--', testFile])];
-    return [{ name: 'npm test', hasTests: true, ...onHost('npm'), args, parse: parseAnyOutput }];
+    const reads = npmReads(looked);
+    return [{ name: 'npm test', hasTests: true, ...onHost('npm'), args, reads, parse: parseAnyOutput }];
   }
   if (!usesNodeTest(looked)) return [];
   const args = ['--test', reporter, ...(testFile === undefined ? [] : [testFile])];
   return [{ name: 'node:test', hasTests: true, command: process.execPath, args, parse: parseNodeTest }];
 }
+
+/** Beside the script itself, npm runs those around it, with the shell and the options that its settings name. */
+function npmReads(looked: Looked): JsonObject {
+  const { scripts } = packageOf(looked);
+  const lines = isJsonObject(scripts) ? scripts : {};
+  const named = ['pretest', 'test', 'posttest'].filter((name) => lines[name] !== undefined);
+  const settings = foldersUp(looked.folder).flatMap((folder) => settingsIn(looked.root, folder));
+  return {
+    scripts: Object.fromEntries(named.map((name) => [name, lines[name] ?? null])),
+    ...(settings.length === 0 ? {} : { settings }),
+  };
+}
+
+/** Whoever may see the question need not see a key of a registry. */
+const SECRET_SETTING = /auth|token|passw|cert|key/i;
+
+function settingsIn(root: string, folder: string): string[] {
+  const lines = textOf({ root, folder }, '.npmrc')
+    .split('\n')
+    .map((line) => line.trim());
+  const said = lines.filter((line) => line !== '' && !/^[#;]/.test(line));
+  return said.map((line) => (SECRET_SETTING.test(line) ? `${line.split('=')[0]?.trim() ?? ''}=…` : line));
+}
+
+/** The folder and those around it, up to the project itself. */
+const foldersUp = (folder: string): string[] =>
+  folder === '' ? [''] : [folder, ...foldersUp(posix.dirname(folder) === '.' ? '' : posix.dirname(folder))];
 
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 

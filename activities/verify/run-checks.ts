@@ -1,6 +1,7 @@
 /** Runs the checks of a project one after the other, each as a process of the step, and says what they found. */
 import { join } from 'node:path';
 import { Failure } from '../failures/failures.ts';
+import type { JsonObject } from '../../language/json.ts';
 import type { ShellContext } from '../shell/child.ts';
 import { SHELL_BOUNDS } from '../shell/process/bounds.ts';
 import { runShell, type ShellResult } from '../shell/run-shell.ts';
@@ -34,6 +35,8 @@ export interface Plan {
   /** Goes on after a check that failed. */
   runsAll: boolean;
   timeoutMs: number;
+  /** Fails where a check is no longer the one that was approved. */
+  before?: (check: Check) => void;
 }
 
 const failuresMax = 200;
@@ -49,6 +52,7 @@ export async function runChecks(plan: Plan, context: ShellContext): Promise<Veri
   const outputs: string[] = [];
   for (const check of plan.checks) {
     if (!plan.runsAll && results.some(({ success }) => !success)) break;
+    plan.before?.(check);
     const done = await runCheck(check, plan, { endsAt, context });
     results.push(done.result);
     failures.push(...done.failures);
@@ -106,13 +110,29 @@ async function start(
     {
       command,
       ...(args === undefined ? {} : { args: [...args] }),
-      cwd: folder === '' ? '.' : folder,
-      env: { CI: '1', NO_COLOR: '1', FORCE_COLOR: '0', ...env },
+      ...surroundings(env, folder),
       timeoutMs,
       captureBytes: SHELL_BOUNDS.captureBytesMax,
     },
     { ...context, key: `${context.key}/${name.replaceAll(/\W/g, '-')}` },
   );
+}
+
+const surroundings = (env: Check['env'], folder: string): { cwd: string; env: Record<string, string> } => ({
+  cwd: folder === '' ? '.' : folder,
+  env: { CI: '1', NO_COLOR: '1', FORCE_COLOR: '0', ...env },
+});
+
+/** All that decides what the check runs. */
+export function shownCheck({ name, command, args, env, reads, missing }: Check, folder: string): JsonObject {
+  return {
+    name,
+    command,
+    ...(args === undefined ? {} : { args: [...args] }),
+    ...(reads === undefined ? {} : { reads }),
+    ...(missing === undefined ? {} : { missing }),
+    ...surroundings(env, folder),
+  };
 }
 
 const shownCommand = ({ command, args, called }: Check, root: string): string => {

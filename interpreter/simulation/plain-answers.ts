@@ -7,6 +7,7 @@ import {
   type ReadDefinition,
 } from '../../language/read/nested-definition.ts';
 import { readStarted, referring, type Handed, type StartedProgram } from '../../language/read/started-program.ts';
+import type { Resolved } from '../host.ts';
 import { Scope } from './simulation.ts';
 import type { Library, World } from './world.ts';
 
@@ -46,6 +47,11 @@ export class PlainAnswers {
   readStarted(_key: string, handed: Handed): Promise<StartedProgram> {
     const stored = this.referred({ value: referring(handed), library: {} });
     return Promise.resolve(readStarted(handed, this.world.catalogue, stored));
+  }
+
+  /** A simulation does not look at the project. */
+  resolve(): Promise<Resolved> {
+    return Promise.resolve({ resolved: 'what the project says when the run is there' });
   }
 
   /** What the names in it lead to; a name that the run was started with keeps its meaning. */

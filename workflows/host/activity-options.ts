@@ -36,8 +36,10 @@ function longOptions(activityId: string, timeoutMs: number): ActivityOptions {
 export function stepOptions(effect: ActivityEffect): [StepOptions] | [] {
   const { confinement, secrets, reach } = effect;
   const starts = startsOf(effect);
-  const call = effect.type === 'command' ? effect.call : undefined;
-  const said = Object.entries({ confinement, secrets, reach, starts, call }).filter(([, value]) => value !== undefined);
+  const { call, resolved } = effect.type === 'command' ? effect : {};
+  const said = Object.entries({ confinement, secrets, reach, starts, resolved, call }).filter(
+    ([, value]) => value !== undefined,
+  );
   return said.length === 0 ? [] : [Object.fromEntries(said) as StepOptions];
 }
 
