@@ -242,16 +242,20 @@ export class SentinelClient {
   }
 
   /** Pauses a run before its next step. Throws `RUN_ENDED`. */
-  pause(handle: string, reason = 'a person paused it'): Promise<RunState> {
-    return this.#update(handle, 'pause', reason);
+  pause(handle: string, reason = 'a person paused it', { by }: { by?: string } = {}): Promise<RunState> {
+    return this.#update(handle, 'pause', reason, by);
   }
 
   /**
    * Resumes a paused run. At a limit it grants the same amount once more, which is a person's decision; with
-   * `extendsLimits: false` such a run refuses. Throws `RUN_ENDED`, `HELD_AT_LIMIT`.
+   * `extendsLimits: false` such a run refuses. With `by`, it lifts only a pause that was made with the same `by`.
+   * Throws `RUN_ENDED`, `HELD_AT_LIMIT`, `RIGHTS_EXCEEDED`.
    */
-  resume(handle: string, { extendsLimits = true }: { extendsLimits?: boolean } = {}): Promise<RunState> {
-    return this.#update(handle, 'resume', extendsLimits ? true : undefined);
+  resume(
+    handle: string,
+    { extendsLimits = true, by }: { extendsLimits?: boolean; by?: string } = {},
+  ): Promise<RunState> {
+    return this.#update(handle, 'resume', extendsLimits, by);
   }
 
   /** Ends a run after the steps that are running. Throws `RUN_ENDED`. */
@@ -369,10 +373,10 @@ export class SentinelClient {
     await this.#connections.close();
   }
 
-  async #update(handle: string, verb: ControlVerb, said?: string | true): Promise<RunState> {
+  async #update(handle: string, verb: ControlVerb, said?: string | boolean, by?: string): Promise<RunState> {
     await this.#refuseEnded(handle, verb);
     const [client, { updateRun }] = await Promise.all([this.#connections.client(), import('../runs/steer-run.ts')]);
-    return updateRun(client, handle, verb, said);
+    return updateRun(client, handle, verb, said, undefined, by);
   }
 
   async #refuseEnded(handle: string, verb: string): Promise<void> {

@@ -23,6 +23,8 @@ import { catchEvent, deadline, refusedPattern } from './waits.ts';
 import { record, type Walk } from './walk-state.ts';
 
 const shownMax = 80;
+/** How a model looks at runs. */
+const STATUS = 'sentinel/status';
 
 export function* walkJoin(walk: Walk, strand: Strand, step: JoinStep, place: Place, frame: BlockFrame): Walking<Flow> {
   const label = labelOf(step);
@@ -95,8 +97,21 @@ function readHandles(walk: Walk, strand: Strand, step: JoinStep, place: Place): 
     return invalid(
       `${key}: "handles" holds ${handles.length} runs, and ${joinedRunsMax} are waited for at most; use several steps`,
     );
+  const foreign = handles.find((handle) => isForeign(walk, handle));
+  if (foreign !== undefined)
+    return {
+      code: 'RIGHTS_EXCEEDED',
+      message: `${key}: "${foreign}" is a run of others, and a model whose step has no "${STATUS}" among its tools does not hear of its end`,
+      retryable: false,
+    };
   const refused = handles.map((handle) => refusedPattern(key, `sentinel:${handle}:status`)).find((one) => one !== null);
   return refused ?? { handles };
+}
+
+/** Of others, for a program of a model that may not look at runs: what is not nested in its own. */
+function isForeign({ input: { handle: own, limits } }: Walk, handle: string): boolean {
+  const { tools } = limits.brought ?? {};
+  return tools !== undefined && !tools.includes(STATUS) && handle.split('/')[0] !== own.split('/')[0];
 }
 
 const invalid = (message: string): FailureInfo => ({ code: 'JOIN_INVALID', message, retryable: false });

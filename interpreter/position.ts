@@ -295,8 +295,8 @@ export interface Position {
     [granted: `more.${string}`]: number;
   };
   /** Why the run is held, if it is. */
-  /** `atLimit`: until its limits are extended, which is a person's to do. */
-  paused: { reason: string; since: number; atLimit?: true } | null;
+  /** `atLimit`: until its limits are extended, which is a person's to do. `by`: the run whose model paused it, or agents. */
+  paused: { reason: string; since: number; atLimit?: true; by?: string } | null;
   stopping: boolean;
   /** Nested runs that nobody waits for; a stop or a cancellation still reaches them. */
   detached: string[];

@@ -18,6 +18,7 @@ export type ClientErrorCode =
   | 'NOT_FOUND'
   | 'RUN_ENDED'
   | 'HELD_AT_LIMIT'
+  | 'RIGHTS_EXCEEDED'
   | 'RUN_LOST'
   | 'QUESTION_UNKNOWN'
   | 'ANSWER_REFUSED'

@@ -2,12 +2,13 @@
 import type { Client } from '@temporalio/client';
 import type { RunPort } from '../activities/commands/command.ts';
 import { Failure } from '../activities/failures/failures.ts';
+import type { ControlVerb } from '../workflows/messages/messages.ts';
 import { ClientError } from './client-error.ts';
 import { cancelRun, updateRun } from './steer-run.ts';
 
 export function runController(client: Client): Pick<RunPort, 'control'> {
   return {
-    async control(handle, verb, { reason, id }) {
+    async control(handle, verb, { reason, id, byModelOf }) {
       try {
         if (verb === 'cancel') {
           await cancelRun(client, handle);
@@ -17,14 +18,20 @@ export function runController(client: Client): Pick<RunPort, 'control'> {
           status,
           reason: held,
           stopping,
-        } = await updateRun(client, handle, verb, verb === 'pause' ? reason : undefined, id);
+        } = await updateRun(client, handle, verb, saidWith(verb, reason, byModelOf), id, byModelOf);
         return { status, reason: held, ending: stopping };
       } catch (error) {
         if (!(error instanceof ClientError)) throw error;
         if (error.code === 'RUN_ENDED') return null;
-        if (error.code === 'HELD_AT_LIMIT') throw new Failure('HELD_AT_LIMIT', error.message.replace(/\.$/, ''));
+        if (error.code === 'HELD_AT_LIMIT' || error.code === 'RIGHTS_EXCEEDED')
+          throw new Failure(error.code, error.message.replace(/\.$/, ''));
         throw error;
       }
     },
   };
+}
+
+function saidWith(verb: ControlVerb, reason: string, byModelOf: string | undefined): string | boolean | undefined {
+  if (verb === 'pause') return reason;
+  return verb === 'resume' && byModelOf !== undefined ? false : undefined;
 }

@@ -42,26 +42,33 @@ export function endInReason(reason: string): Pick<OutsideEnd, 'code' | 'message'
 
 export async function settleRun(store: Parts, run: Run, end: OutsideEnd): Promise<Settled> {
   const { handle } = run;
-  const [asked, open] = await Promise.all([store.inbox.open(handle), openSteps(store, handle)]);
-  await store.events.append(handle, lastEvents(run, end, asked, open));
-  return { questions: asked.length, steps: open.length };
+  const [asked, begun] = await Promise.all([store.inbox.open(handle), begunIn(store, handle)]);
+  await store.events.append(handle, lastEvents(run, end, asked, begun));
+  return { questions: asked.length, steps: begun.open.length };
 }
 
-/** Those that had begun, innermost last. */
-async function openSteps(store: Parts, handle: string): Promise<StepStarted[]> {
+/** `open`: the steps that had begun, innermost last. */
+interface Begun {
+  open: StepStarted[];
+  isBrought: boolean;
+}
+
+async function begunIn(store: Parts, handle: string): Promise<Begun> {
   const open = new Map<string, StepStarted>();
+  let isBrought = false;
   for await (const event of everyEvent(store, handle)) {
+    if (event.type === 'run-started') isBrought = event.isBrought === true;
     if (event.type === 'step-started') open.set(event.key, event);
     if (event.type === 'step-finished') open.delete(event.key);
   }
-  return [...open.values()];
+  return { open: [...open.values()], isBrought };
 }
 
 /** Questions and steps that were open; no run has so many. */
 const openMax = 1_000_000;
 
 /** `asked`: ids of its open questions, in an order that everybody finds. */
-function lastEvents(run: Run, end: OutsideEnd, asked: readonly string[], open: readonly StepStarted[]): RunEvent[] {
+function lastEvents(run: Run, end: OutsideEnd, asked: readonly string[], { open, isBrought }: Begun): RunEvent[] {
   const { at } = end;
   const withdrawn = asked.map(
     (id, index) => ({ type: 'withdrawn', key: id, id, open: asked.length - index - 1, held: false }) as const,
@@ -80,7 +87,7 @@ function lastEvents(run: Run, end: OutsideEnd, asked: readonly string[], open: r
   const before = [...withdrawn, ...cut]
     .slice(0, openMax)
     .map((event, index): RunEvent => ({ seq: outsideSeq + index, at, ...event }));
-  return [...before, finished(run, end)];
+  return [...before, { ...finished(run, end), ...(isBrought ? { isBrought } : {}) }];
 }
 
 function finished(run: Run, { code, message, at }: OutsideEnd): RunFinished {

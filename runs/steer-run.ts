@@ -32,20 +32,26 @@ import { ClientError } from './client-error.ts';
 const ANSWER_MAX_MS = 30_000;
 const AGAIN_MS = 500;
 
-/** The run's state after the update; a worker must be there to give it. `said`: why it is paused; that a person extends its limits. */
+/**
+ * The run's state after the update; a worker must be there to give it. `said`: why it is paused; whether a person extends
+ * its limits. `by`: who says it, where it is no person and no step of a definition.
+ */
 export async function updateRun(
   client: Client,
   handle: string,
   verb: ControlVerb,
-  said?: string | true,
+  said?: string | boolean,
   updateId?: string,
+  by?: string,
 ): Promise<RunState> {
   const run = client.workflow.getHandle(workflowIdOf(handle));
   const once = updateId === undefined ? {} : { updateId };
   return asking(client, handle, verb, () =>
     said === undefined
       ? run.executeUpdate<RunState, []>(UPDATES[verb], once)
-      : run.executeUpdate<RunState, [string | true]>(UPDATES[verb], { args: [said], ...once }),
+      : by === undefined
+        ? run.executeUpdate<RunState, [string | boolean]>(UPDATES[verb], { args: [said], ...once })
+        : run.executeUpdate<RunState, [string | boolean, string]>(UPDATES[verb], { args: [said, by], ...once }),
   );
 }
 
@@ -139,7 +145,7 @@ const wasTooEarly = (error: unknown): boolean =>
 
 function refusalOf(error: unknown, handle: string, verb: string): unknown {
   if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure) {
-    const code = (['RUN_ENDED', 'HELD_AT_LIMIT'] as const).find(
+    const code = (['RUN_ENDED', 'HELD_AT_LIMIT', 'RIGHTS_EXCEEDED'] as const).find(
       (one) => one === (error.cause as ApplicationFailure).type,
     );
     if (code !== undefined) return new ClientError(code, `${error.cause.message}.`, { cause: error });

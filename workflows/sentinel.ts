@@ -75,7 +75,7 @@ function refusalOf({ inputs = {} }: StartInput): Flow | null {
 }
 
 function recordStart(walk: Walk, origin: RunOrigin | undefined): void {
-  const { definition, definitionHash, project, persona, parent, base } = walk.input;
+  const { definition, definitionHash, project, persona, parent, base, limits } = walk.input;
   record(walk, {
     type: 'run-started',
     key: '',
@@ -86,6 +86,7 @@ function recordStart(walk: Walk, origin: RunOrigin | undefined): void {
     parent,
     inputs: base,
     ...(origin === undefined ? {} : { origin }),
+    ...(limits.brought?.tools === undefined ? {} : { isBrought: true }),
   });
 }
 
@@ -108,6 +109,7 @@ async function end(host: TemporalHost, flow: Flow): Promise<RunResult> {
     ...(failure === undefined ? {} : { failure }),
     ...(notify === undefined ? {} : { notify }),
     ...(position.consumed === undefined ? {} : { consumed: position.consumed }),
+    ...(input.limits.brought?.tools === undefined ? {} : { isBrought: true }),
   });
   upsertSearchAttributes([
     { key: SEARCH_ATTRIBUTES.status, value: status },

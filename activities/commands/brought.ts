@@ -29,6 +29,10 @@ export function refuseResume(handle: string, { run, confinement }: Pick<CommandC
     throw exceeds(`${handle} is held for a person, and a model of the same run does not let it go on`);
 }
 
+/** The run whose model says something to others: what others than models of it have paused, it does not let go on. */
+export const modelOf = ({ run, confinement }: Pick<CommandContext, 'confinement' | 'run'>): string | undefined =>
+  confinement?.byModel === true ? outermost(run.handle) : undefined;
+
 /** What somebody else changed meanwhile is given up by a person's word, or by the definition's. */
 export function refuseForce(force: boolean | undefined, { confinement }: Pick<CommandContext, 'confinement'>): void {
   if (confinement?.byModel === true && force === true)

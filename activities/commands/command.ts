@@ -46,8 +46,12 @@ export interface RunPort {
   steps(handle: string): Promise<StepList>;
   /** The same id edits once. */
   edit(handle: string, request: EditRequest, id: string): Promise<EditReply>;
-  /** The same id tells once. Null: the run has ended. */
-  control(handle: string, verb: RunVerb, said: { reason: string; id: string }): Promise<Told | null>;
+  /** The same id tells once. Null: the run has ended. `byModelOf`: the outermost run, where a model of it says so. */
+  control(
+    handle: string,
+    verb: RunVerb,
+    said: { reason: string; id: string; byModelOf?: string },
+  ): Promise<Told | null>;
 }
 
 /** The other commands there are, for one that stands on them. */

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
 import type { Run } from '../../prisma/store/contract/contract.ts';
 import { Failure } from '../failures/failures.ts';
-import { refuseResume } from './brought.ts';
+import { modelOf, refuseResume } from './brought.ts';
 import { type Command, type CommandContext, defineCommand, type RunVerb, type Told } from './command.ts';
 
 const Id = z.string().min(1);
@@ -30,7 +30,9 @@ async function tell(verb: RunVerb, given: z.infer<typeof WithReason>, context: C
     throw new Failure('RUN_NOT_FOUND', `there is no run "${handle}"; sentinel/list names the runs there are`);
   if (found.finishedAt !== null) return { handle, ...afterEnd(verb, found) };
   const reason = given.reason ?? `step ${key} of ${run.handle} paused it`;
-  const told = await runs.control(handle, verb, { reason, id: `${verb} ${run.handle} ${key}` });
+  const byModelOf = modelOf(context);
+  const id = `${verb} ${run.handle} ${key}`;
+  const told = await runs.control(handle, verb, { reason, id, ...(byModelOf === undefined ? {} : { byModelOf }) });
   if (told !== null) return { handle, ...told };
   const ended = (await store.runs.find(handle)) ?? found;
   return { handle, ...(ended.finishedAt === null ? beforeNews(verb, ended) : afterEnd(verb, ended)) };

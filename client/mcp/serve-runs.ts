@@ -16,6 +16,8 @@ import { said } from './tool-result.ts';
 
 const handle = z.string().min(1).describe('The handle of a run.');
 const looks = { readOnlyHint: true };
+/** What agents have paused, agents let go on; no run can have such a handle. */
+const AGENTS = '@agents';
 
 export function addRuns(server: McpServer, served: Served): void {
   addStarting(server, served);
@@ -139,13 +141,14 @@ function addSteering(server: McpServer, { client, allowApprove }: Served): void 
     'steer_run',
     {
       description:
-        'Holds a run before its next step (pause), lets it go on (resume; at a limit it waits for a person), ends it after the steps under way (stop), or interrupts them (cancel).',
+        'Holds a run before its next step (pause), lets it go on (resume; at a limit, or where a person paused it, it waits for a person), ends it after the steps under way (stop), or interrupts them (cancel).',
       inputSchema: { handle, how: z.enum(['pause', 'resume', 'stop', 'cancel']) },
     },
     async ({ handle: run, how }) => {
       if (how === 'cancel') await client.requestCancel(run);
-      else if (how === 'pause') await client.pause(run, `${callerOf(server)} paused it`);
-      else if (how === 'resume') await client.resume(run, { extendsLimits: allowApprove });
+      else if (how === 'pause') await client.pause(run, `${callerOf(server)} paused it`, { by: AGENTS });
+      else if (how === 'resume')
+        await client.resume(run, allowApprove ? { extendsLimits: true } : { extendsLimits: false, by: AGENTS });
       else await client.stop(run);
       return said(await client.status(run));
     },

@@ -40,12 +40,12 @@ export function originOf(id: string): EventOrigin {
 }
 
 /**
- * What a step reads of an event: `name`, `id`, `at`, `data`, and the fields of the data beside them,
- * which win: `$event.path` is what the publisher called path. `origin` is nobody's to say.
+ * What a step reads of an event: `name`, `id`, `at`, `data`, `origin`, and the fields of the data beside them:
+ * `$event.path` is what the publisher called path. The five are the event's own, whatever its data call so.
  */
 export function valueOfEvent(event: Omit<PublishedEvent, 'position'>): JsonObject {
   const { name, id, at, data } = event;
-  return { name, id, at, data, ...(isJsonObject(data) ? data : {}), origin: { ...originOf(id) } };
+  return { ...(isJsonObject(data) ? data : {}), name, id, at, data, origin: { ...originOf(id) } };
 }
 
 /** Why no run could read an event with this data; null where it can. */

@@ -32,6 +32,8 @@ export interface RunStarted extends Stamp {
   parent: string | null;
   inputs: JsonObject;
   origin?: RunOrigin;
+  /** Its definition is a model's, and not what a person saved under its name. */
+  isBrought?: true;
 }
 
 /**
@@ -210,6 +212,8 @@ export interface RunFinished extends Stamp {
   notify?: Pick<Notified, 'condition' | 'priority' | 'assignee'>;
   /** Up to where the run had consumed the events it waited for, by pattern. */
   consumed?: { [pattern: string]: number };
+  /** As its start says. */
+  isBrought?: true;
 }
 
 export type RunEvent =

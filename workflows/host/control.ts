@@ -139,10 +139,12 @@ export class Control {
     return `waits for an answer: ${first.message}${others.length === 0 ? '' : ` (and ${others.length} more)`}`;
   }
 
-  pause(reason: string): RunState {
+  pause(reason: string, by?: string): RunState {
     const { position, host } = this.walk;
+    // Whoever pauses it besides has to be asked, too.
+    if (position.paused !== null && position.paused.by !== by) delete position.paused.by;
     if (position.paused === null && !position.stopping) {
-      position.paused = { reason, since: host.now() };
+      position.paused = { reason, since: host.now(), ...(by === undefined ? {} : { by }) };
       record(this.walk, { type: 'paused', key: '', reason });
       this.showStatus('paused');
       this.tellNested('pause');
@@ -189,24 +191,28 @@ export class Control {
   /** Registers the handlers; called once, before the first step. */
   listen(): void {
     const { pause, resume, stop } = UPDATES;
-    this.updates.on<RunState, [string]>(pause, (reason: string) => this.say('pause', () => this.pause(reason)), {
-      validator: (reason: string) => {
-        this.refuseEnded('pause');
-        const fault = depthFault(reason, 'the reason of the pause');
-        if (fault !== null) throw ApplicationFailure.nonRetryable(fault.message, fault.code);
+    this.updates.on<RunState, [string, string?]>(
+      pause,
+      (reason, by) => this.say('pause', () => this.pause(reason, by)),
+      {
+        validator: (reason) => {
+          this.refuseEnded('pause');
+          const fault = depthFault(reason, 'the reason of the pause');
+          if (fault !== null) throw ApplicationFailure.nonRetryable(fault.message, fault.code);
+        },
+        description: 'Hold the run before its next step',
       },
-      description: 'Hold the run before its next step',
-    });
-    this.updates.on<RunState, [boolean?]>(
+    );
+    this.updates.on<RunState, [boolean?, string?]>(
       resume,
-      (extendsLimits) =>
+      (extendsLimits, by) =>
         lastInTurn(
           this.walk,
-          () => this.refuseResume(extendsLimits),
+          () => this.refuseResume(extendsLimits, by),
           () => this.resume(extendsLimits === true ? 'limits' : 'pause'),
         ),
       {
-        validator: (extendsLimits) => this.refuseResume(extendsLimits),
+        validator: (extendsLimits, by) => this.refuseResume(extendsLimits, by),
         description: 'Let a held run go on; at a limit only if it is extended',
       },
     );
@@ -268,12 +274,22 @@ export class Control {
     return this.walk.position.paused?.atLimit === true;
   }
 
-  private refuseResume(extendsLimits: boolean | undefined): void {
+  private refuseResume(extendsLimits: boolean | undefined, by: string | undefined): void {
     this.refuseEnded('resume');
-    if (extendsLimits === true || !this.isHeldAtLimit()) return;
+    if (extendsLimits === true || !this.isHeldAtLimit()) {
+      this.refuseLifting(by);
+      return;
+    }
     const { handle } = this.walk.input;
     const message = `${handle} is held at a limit, and a person extends it: "sentinel resume ${handle}", or an answer to what it asks`;
     throw ApplicationFailure.nonRetryable(message, 'HELD_AT_LIMIT');
+  }
+
+  private refuseLifting(by: string | undefined): void {
+    const { position, input } = this.walk;
+    if (by === undefined || position.paused === null || position.paused.by === by) return;
+    const message = `${input.handle} was paused by somebody else (${previewOf(position.paused.reason)}), and goes on by a person's word: "sentinel resume ${input.handle}"`;
+    throw ApplicationFailure.nonRetryable(message, 'RIGHTS_EXCEEDED');
   }
 
   private refuse(request: AnswerRequest): void {

@@ -56,9 +56,13 @@ export interface RunState {
 }
 
 export interface Messages {
-  pause(reason?: string): RunState;
-  /** `extendsLimits`: a person grants each limit that holds it once more. Otherwise a run at a limit refuses. */
-  resume(extendsLimits?: boolean): RunState;
+  /** `by`: who says so, where it is the model of a run, or an agent. */
+  pause(reason?: string, by?: string): RunState;
+  /**
+   * `extendsLimits`: a person grants each limit that holds it once more. Otherwise a run at a limit refuses.
+   * `by` lets go on what it has paused itself.
+   */
+  resume(extendsLimits?: boolean, by?: string): RunState;
   stop(): RunState;
   answer(request: AnswerRequest): AnswerReply;
   edit(request: EditRequest): EditReply;

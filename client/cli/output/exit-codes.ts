@@ -29,6 +29,7 @@ export function exitCodeOfError(code: ClientErrorCode): number {
       return EXIT.noSuchRun;
     case 'RUN_ENDED':
     case 'HELD_AT_LIMIT':
+    case 'RIGHTS_EXCEEDED':
     case 'RUN_LOST':
     case 'UNDO_REFUSED':
     case 'FORK_REFUSED':

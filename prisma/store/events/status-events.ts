@@ -74,8 +74,8 @@ function changesIn(handle: string, events: readonly RunEvent[]): Change[] {
       const now = ends && (change.type === 'run-started' || change.type === 'withdrawn') ? null : statusAfter(change);
       return now === null ? [] : [{ ...own, data: { handle, ...now, at } }];
     }
-    const { status, outcome, limit, failure, iterations, durationMs } = change;
-    const data = { handle, status, outcome, limit, failure, iterations, durationMs, at };
+    const { status, outcome, limit, failure, iterations, durationMs, isBrought } = change;
+    const data = { handle, status, outcome, limit, failure, iterations, durationMs, isBrought, at };
     return [
       { ...own, data },
       { key: FINISHED_KEY, event: null, data },
@@ -103,8 +103,13 @@ export function statusEvents(
     ? `where c.key <> ${add(keyOf(started))} or not exists (select 1 from runs where handle = ${run} and finished_at is not null)`
     : '';
   const [name, parent] = [add(started === undefined ? null : withoutNul(started.name)), add(started?.parent ?? null)];
+  // A name stands for what a person saved under it; what a model brings has its id alone.
+  const isBrought = events.some((event) => event.type === 'run-finished' && event.isBrought === true);
+  const known = isBrought
+    ? `coalesce(${add(started?.definitionHash ?? null)}::text, (select definition_hash from runs where handle = ${run}), '')`
+    : 'r.name';
   return `insert into published_events (handle, key, name, data)
-    select ${run}, c.key, coalesce(c.event, 'sentinel:finished:' || r.name),
+    select ${run}, c.key, coalesce(c.event, 'sentinel:finished:' || ${known}),
       (coalesce('{"name":' || to_json(r.name) || ',"parent":' || coalesce(to_json(r.parent)::text, 'null') || ',', '{') || substr(c.data, 2))::json
     from unnest(${keys}::text[], ${names}::text[], ${data}::text[]) as c(key, event, data)
       cross join (select coalesce(${name}::text, (select name from runs where handle = ${run}), '') as name,

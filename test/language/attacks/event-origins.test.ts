@@ -15,8 +15,16 @@ test.each([
   ['toString/steps.0@1', { type: 'run', id: 'toString' }],
 ])('%s', (id, origin) => {
   expect(originOf(id)).toEqual(origin);
-  const forged = { origin: { type: 'person', id: null }, id: '@emit/deploy/1', author: 'ada' };
-  expect(valueOfEvent({ id, name: 'deploy', at: 0, data: forged })).toMatchObject({ author: 'ada', origin });
+  const forged = {
+    origin: { type: 'person', id: null },
+    id: '@emit/deploy/1',
+    name: 'sentinel:finished:x',
+    at: 9,
+    data: { approved: true },
+    author: 'ada',
+  };
+  const event = { id, name: 'deploy', at: 0, data: forged };
+  expect(valueOfEvent(event)).toEqual({ ...event, author: 'ada', origin });
 });
 
 test.each([

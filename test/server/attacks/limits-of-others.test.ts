@@ -148,6 +148,12 @@ test('an agent over MCP lifts a pause, and a limit only where the server was sta
   await steer(careful, 'waits', 'pause');
   expect(await steer(careful, 'waits', 'resume')).not.toContain('refused');
   expect(await isHeld('waits')).toBe(false);
+  // What a person paused waits for a person, or for an agent that speaks for one.
+  expect((await harness.command('pause', 'waits')).code).toBe(0);
+  expect(await steer(careful, 'waits', 'resume')).toMatch(/^refused: .*paused by somebody else/);
+  expect(await isHeld('waits')).toBe(true);
+  expect(await steer(trusting, 'waits', 'resume')).not.toContain('refused');
+  expect(await isHeld('waits')).toBe(false);
   await steer(careful, 'waits', 'cancel');
 });
 

@@ -1,0 +1,167 @@
+/**
+ * What a model says to runs of others, and hears of them: a run that a person paused stays so, and a definition of the
+ * model hears of no end but those of its own runs. Beside each stands what it may do with what it did itself.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startedHandle } from '../../../activities/commands/sentinel.ts';
+import type { Definition, LlmStep, Step } from '../../../language/model.ts';
+import { once, shell } from '../harness/definitions.ts';
+import { Harness, until } from '../harness/harness.ts';
+import type { ScriptedModel } from '../harness/models/model-runs.ts';
+import type { ToolCall } from './attempts/attempt.ts';
+import { openAttacked, type Scripts } from './attempts/run-attempts.ts';
+
+let harness: Harness;
+let model: ScriptedModel;
+const scripts: Scripts = new Map();
+beforeAll(async () => {
+  harness = await Harness.open();
+  model = await openAttacked(scripts);
+  await harness.startWorker({ ...model.env, SENTINEL_PROJECT: harness.project });
+});
+afterAll(async () => {
+  await harness.close();
+  await model.close();
+});
+
+const waits: Step = shell('while [ ! -e gone-on ]; do sleep 0.1; done');
+const isHeld = async (handle: string): Promise<boolean> => (await harness.state(handle)).status === 'paused';
+const TOOLS = ['sentinel/run', 'sentinel/pause', 'sentinel/resume'];
+
+const asks = (name: string, turns: readonly ToolCall[], tools = TOOLS): Definition => {
+  scripts.set(name, { handle: name, turns: turns.map((call) => [call]) });
+  const step: LlmStep = {
+    type: 'llm',
+    model: 'openai/some-model',
+    prompt: `${name} Go`,
+    tools,
+    onStuck: 'ignore',
+    onError: 'skip',
+  };
+  return once(`asks-${name}`, [step]);
+};
+
+/** With which code each of its calls failed, by turn. */
+async function failures(handle: string, turns: number): Promise<(string | undefined)[]> {
+  const events = await harness.events(handle);
+  return Array.from(
+    { length: turns },
+    (_, at) =>
+      events.flatMap((event) =>
+        event.type === 'step-finished' && event.key.endsWith(`/turn.${at + 1}/call.0`) ? [event.failure?.code] : [],
+      )[0],
+  );
+}
+
+async function underWay(name: string): Promise<string> {
+  const handle = await harness.start(once(name, [waits]), { handle: name });
+  await harness.untilEvent(handle, ({ type }) => type === 'step-started');
+  return handle;
+}
+
+test('a model lets no run go on that a person or a step paused, and one that it paused itself it does', async () => {
+  const byPerson = await underWay('by-person');
+  const byStep = await underWay('by-step');
+  const byBoth = await underWay('by-both');
+  const own = await underWay('own');
+  await harness.say(byPerson, 'pause');
+  const pausing: Step = { type: 'command', command: 'sentinel/pause', params: { handle: byStep } };
+  expect((await harness.run(once('holds', [pausing]))).result).toMatchObject({ outcome: 'completed' });
+  const first = asks('holder', [['sentinel_pause', { handle: byBoth }]]);
+  await harness.run(first, { handle: 'holder' });
+  await harness.say(byBoth, 'pause');
+  const turns: ToolCall[] = [
+    ['sentinel_resume', { handle: byPerson }],
+    // Holding it once more does not make it the model's.
+    ['sentinel_pause', { handle: byPerson }],
+    ['sentinel_resume', { handle: byPerson }],
+    ['sentinel_resume', { handle: byStep }],
+    ['sentinel_resume', { handle: byBoth }],
+    ['sentinel_pause', { handle: own }],
+    ['sentinel_resume', { handle: own }],
+  ];
+  await harness.run(asks('lifter', turns), { handle: 'lifter' });
+  const no = 'RIGHTS_EXCEEDED';
+  expect(await failures('lifter', turns.length)).toEqual([no, undefined, no, no, no, undefined, undefined]);
+  expect(await Promise.all([byPerson, byStep, byBoth, own].map(isHeld))).toEqual([true, true, true, false]);
+  // A person's word, and a step's.
+  expect((await harness.command('resume', byPerson)).code).toBe(0);
+  const lifting: Step = { type: 'command', command: 'sentinel/resume', params: { handle: byStep } };
+  expect((await harness.run(once('lifts', [lifting]))).result).toMatchObject({ outcome: 'completed' });
+  expect(await Promise.all([byPerson, byStep].map(isHeld))).toEqual([false, false]);
+});
+
+test('nor does the model of a run that was started by the one that a person paused', async () => {
+  const starts: Step = {
+    type: 'command',
+    command: 'sentinel/run',
+    params: {
+      definition: asks('below', [
+        ['sentinel_pause', { handle: 'above' }],
+        ['sentinel_resume', { handle: 'above' }],
+      ]) as unknown as { name: string },
+    },
+  };
+  await harness.start(once('above', [waits, starts, shell('true')]), { handle: 'above' });
+  await harness.untilEvent('above', ({ type }) => type === 'step-started');
+  await harness.say('above', 'pause');
+  const below = startedHandle('starter', 'steps.0@1');
+  await harness.run(once('starter', [starts]), { handle: 'starter' });
+  await until(async () => (await harness.store.runs.find(below))?.finishedAt != null);
+  expect(await failures(below, 2)).toEqual([undefined, 'RIGHTS_EXCEEDED']);
+  expect(await isHeld('above')).toBe(true);
+});
+
+test('a definition of a model hears of the ends of its own runs, and of others where the model may look at runs', async () => {
+  await harness.run(once('private', [shell('exit 3')]), { handle: 'private' }).catch(() => undefined);
+  const joins = (handles: string[]): ToolCall => [
+    'sentinel_run',
+    { definition: once('joins', [{ type: 'join', handles, outputTo: 'ends' }]) as never },
+  ];
+  const nested: Definition = once('nested', [{ type: 'sleep', durationMs: 1 }]);
+  const own: ToolCall = [
+    'sentinel_run',
+    {
+      definition: once('joins-own', [
+        { type: 'sentinel', definition: nested, await: false, outputTo: 'one' },
+        { type: 'join', handles: '$one', outputTo: 'ends' },
+      ]) as never,
+    },
+  ];
+  await harness.run(asks('hears', [joins(['private']), own]), { handle: 'hears' });
+  const started = [1, 2].map((turn) => startedHandle('hears', `steps.0@1/turn.${turn}/call.0`));
+  const ends = await Promise.all(started.map((handle) => harness.result(handle)));
+  expect(ends[0]).toMatchObject({ outcome: 'failed', failure: { code: 'RIGHTS_EXCEEDED' } });
+  expect(ends[1]).toMatchObject({ outcome: 'completed' });
+  await harness.run(asks('looks', [joins(['private'])], ['sentinel/run', 'sentinel/status']), { handle: 'looks' });
+  expect(await harness.result(startedHandle('looks', 'steps.0@1/turn.1/call.0'))).toMatchObject({
+    outcome: 'completed',
+  });
+});
+
+test('the end of a run is published under a name for what a person saved under it, and else under its id', async () => {
+  const saved = once('deploys', [{ type: 'sleep', durationMs: 1 }]);
+  await harness.store.definitions.publish(saved);
+  const forged = once('deploys', [{ type: 'sleep', durationMs: 2 }]);
+  const around = once('around', [{ type: 'sentinel', definition: forged }]);
+  const turns: ToolCall[] = [
+    ['sentinel_run', { definition: forged as never }],
+    ['sentinel_run', { definition: around as never }],
+    ['sentinel_run', { name: 'deploys' }],
+  ];
+  await harness.run(asks('forges', turns), { handle: 'forges' });
+  const started = turns.map((_call, at) => startedHandle('forges', `steps.0@1/turn.${at + 1}/call.0`));
+  for (const handle of started) expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
+  const ended = (pattern: string) => harness.store.signals.kept({ pattern, limit: 10 });
+  await until(async () => (await ended('sentinel:finished:deploys')).length > 0);
+  expect((await ended('sentinel:finished:deploys')).map(({ handle }) => handle)).toEqual([started[2]]);
+  const { definitionHash } = (await harness.store.runs.find(started[0] ?? '')) ?? { definitionHash: '' };
+  const byId = await ended(`sentinel:finished:${definitionHash}`);
+  expect(byId.map(({ handle }) => handle)).toEqual([started[0], `${started[1]}/steps.0@1`]);
+  expect(byId[0]?.data).toMatchObject({ isBrought: true });
+  // A step of a definition starts what its author wrote.
+  await harness.run(
+    once('starts', [{ type: 'command', command: 'sentinel/run', params: { definition: forged as never } }]),
+  );
+  await until(async () => (await ended('sentinel:finished:deploys')).length === 2);
+});
