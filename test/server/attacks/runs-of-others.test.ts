@@ -107,17 +107,18 @@ test('nor does the model of a run that was started by the one that a person paus
   await harness.say('above', 'pause');
   const below = startedHandle('starter', 'steps.0@1');
   await harness.run(once('starter', [starts]), { handle: 'starter' });
-  await until(async () => (await harness.store.runs.find(below))?.finishedAt != null);
+  await until(async () => ((await harness.store.runs.find(below))?.finishedAt ?? null) !== null);
   expect(await failures(below, 2)).toEqual([undefined, 'RIGHTS_EXCEEDED']);
   expect(await isHeld('above')).toBe(true);
 });
 
+const joins = (handles: string[]): ToolCall => [
+  'sentinel_run',
+  { definition: once('joins', [{ type: 'join', handles, outputTo: 'ends' }]) as never },
+];
+
 test('a definition of a model hears of the ends of its own runs, and of others where the model may look at runs', async () => {
   await harness.run(once('private', [shell('exit 3')]), { handle: 'private' }).catch(() => undefined);
-  const joins = (handles: string[]): ToolCall => [
-    'sentinel_run',
-    { definition: once('joins', [{ type: 'join', handles, outputTo: 'ends' }]) as never },
-  ];
   const nested: Definition = once('nested', [{ type: 'sleep', durationMs: 1 }]);
   const own: ToolCall = [
     'sentinel_run',
