@@ -27,27 +27,52 @@ function wholeIndentation(text: string, passage: string, span: Span): Span {
 
 const toLineFeeds = (text: string): string => text.replaceAll('\r\n', '\n');
 
+/** In one pass, also where text and passage both repeat themselves: what was matched is never read again. */
 function placesOf(text: string, passage: string): Span[] {
   const spans: Span[] = [];
-  for (let at = text.indexOf(passage); at !== -1; at = text.indexOf(passage, at + passage.length))
-    spans.push({ start: at, end: at + passage.length, isTolerant: false });
+  if (!text.includes(passage.slice(0, comparedLengthMax))) return spans;
+  const borders = bordersOf(passage);
+  for (let [at, matched] = [0, 0]; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    while (matched > 0 && passage.charCodeAt(matched) !== unit) matched = borders[matched - 1] ?? 0;
+    if (passage.charCodeAt(matched) === unit) matched += 1;
+    if (matched < passage.length) continue;
+    spans.push({ start: at + 1 - matched, end: at + 1, isTolerant: false });
+    matched = 0;
+  }
   return spans;
+}
+
+/** For each beginning of the passage, the length of its longest beginning that it also ends with. */
+function bordersOf(passage: string): Uint32Array {
+  const borders = new Uint32Array(passage.length);
+  for (let [at, length] = [1, 0]; at < passage.length; at += 1) {
+    const unit = passage.charCodeAt(at);
+    while (length > 0 && passage.charCodeAt(length) !== unit) length = borders[length - 1] ?? 0;
+    if (passage.charCodeAt(length) === unit) length += 1;
+    borders[at] = length;
+  }
+  return borders;
 }
 
 /** Of a passage whose blanks may differ: a longer one is none that an engine of patterns takes. */
 const tolerantLengthMax = 20_000;
+const tolerantWordsMax = 4_000;
+/** Characters that are compared at most: from each place of its first word, the whole passage. */
+const tolerantStepsMax = 50_000_000;
 
 /** Blanks within a line stand for blanks, the end of a line for the end of one with any blank lines after it. */
 function tolerantPlaces(text: string, passage: string): Span[] {
   if (passage.length > tolerantLengthMax) return [];
-  const pattern = passage
-    .trim()
-    .split(/(\s+)/)
+  const parts = passage.trim().split(/(\s+)/);
+  const [first = ''] = parts;
+  if (first === '' || parts.length > 2 * tolerantWordsMax) return [];
+  if (placesOf(text, first).length * passage.length > tolerantStepsMax) return [];
+  const pattern = parts
     .map((part, index) =>
       index % 2 === 0 ? escaped(part) : part.includes('\n') ? String.raw`[^\S\n]*\n\s*` : String.raw`[^\S\n]+`,
     )
     .join('');
-  if (pattern === '') return [];
   const [before, after] = [/^\s*/.exec(passage)?.[0] ?? '', passage.slice(passage.trimEnd().length)];
   return Array.from(text.matchAll(new RegExp(pattern, 'g')), (match) => {
     const [start, end] = [match.index, match.index + match[0].length];
@@ -89,7 +114,9 @@ export interface Nearest {
 }
 
 const comparedLinesMax = 20_000;
-const comparedLengthMax = 400;
+/** Pairs of lines. */
+const comparisonsMax = 50_000;
+const comparedLengthMax = 200;
 const windowMax = 40;
 
 /** The lines that are most like the passage; null where nothing is. */
@@ -105,7 +132,7 @@ export function nearestPassage(text: string, passage: string): Nearest | null {
     return known;
   };
   let best: { at: number; score: number } | null = null;
-  for (let at = 0; at < lines.length; at += 1) {
+  for (let at = 0; at < lines.length && likeness.size < comparisonsMax; at += 1) {
     const first = alike(plains[at] ?? '', wanted[0] ?? '');
     // Another window can only be better where its first line, or its second, is like the passage's.
     if (wanted.length > 2 && first < 0.5 && alike(plains[at + 1] ?? '', wanted[1] ?? '') < 0.5) continue;
