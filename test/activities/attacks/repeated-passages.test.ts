@@ -9,6 +9,7 @@ function cpuMs(work: () => void): number {
   return (user + system) / 1000;
 }
 
+const like = (at: number): string => `${'x'.repeat(100)}${at}${'y'.repeat(90)}`;
 const lines = (count: number): string => 'a\n'.repeat(count);
 
 test.each([
@@ -27,7 +28,6 @@ test.each([
 });
 
 test('what is most like a passage is looked for among so many pairs of lines', () => {
-  const like = (at: number): string => `${'x'.repeat(100)}${at}${'y'.repeat(90)}`;
   const text = Array.from({ length: 20_000 }, (_, at) => like(at)).join('\n');
   const passage = Array.from({ length: 40 }, (_, at) => like(90_000 + at)).join('\n');
   expect(cpuMs(() => expect(nearestPassage(text, passage)?.similarity).toBeGreaterThan(0.9))).toBeLessThan(4_000);
