@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DefaultLogger, type NativeConnection, Runtime, type LogLevel } from '@temporalio/worker';
 import { keepOwnKeys } from '../activities/own-keys/own-keys.ts';
+import { sandboxDoubt } from '../activities/confinement/sandbox.ts';
 import { sweepOrphans } from '../activities/shell/process/orphans.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { openStore } from '../prisma/store/open-store.ts';
@@ -130,6 +131,16 @@ function keepKeysOf(targets: NotifyConfig): void {
     ]);
 }
 
+/** Found out now and not with the first run that wants one. */
+async function tellOfSandbox(): Promise<void> {
+  try {
+    const doubt = await sandboxDoubt();
+    if (doubt !== null) say(doubt);
+  } catch (error) {
+    say(`the sandbox could not be tried: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
 /** By itself Node.js would print what broke it as it is. */
 function crash(error: unknown): void {
   say(error instanceof Error ? (error.stack ?? error.message) : String(error));
@@ -140,6 +151,7 @@ function crash(error: unknown): void {
 async function serve(serving: Serving): Promise<void> {
   const { config, version, store, connection, underWay, signal } = serving;
   await abortable(signal, sweepOrphans());
+  void tellOfSandbox();
   const bundle = await abortable(signal, loadBundle(config.packageRoot));
   // Opening starts nothing: providers connect, and a local model loads, with their first turn.
   const project = await openProject(config, say);

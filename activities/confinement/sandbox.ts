@@ -116,6 +116,13 @@ async function probe(path: string): Promise<SandboxFinding> {
   return { ok: true, path: found, version: /\d+(\.\d+)+/.exec(version.stdout)?.[0] ?? 'unknown' };
 }
 
+/** What a worker says when it starts: null where its sandbox holds, and where it has none to try. */
+export async function sandboxDoubt(path: string = process.env['PATH'] ?? ''): Promise<string | null> {
+  if (findHelper('bwrap', helperPath(undefined, path)) === null) return null;
+  const finding = await findSandbox(path);
+  return finding.ok ? null : `"sandboxed" runs are refused here: ${finding.reason}. ${finding.remedy}`;
+}
+
 /** The same process, inside. */
 export async function sandboxed(launch: Launch, project: string, request: SandboxRequest = {}): Promise<Launch> {
   const root = realpathSync(project);

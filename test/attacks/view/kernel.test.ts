@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findHelper } from '../../../activities/confinement/helper-programs.ts';
-import { findSandbox } from '../../../activities/confinement/sandbox.ts';
+import { findSandbox, sandboxDoubt } from '../../../activities/confinement/sandbox.ts';
 import { trySandbox } from '../../../activities/confinement/sandbox-probe.ts';
 import { temporaryFolder } from '../../activities/harness/step-context.ts';
 import { hasSandbox, shell } from '../inside.ts';
@@ -83,7 +83,18 @@ describe.runIf(hasSandbox)('a sandbox that does not hold is found out before a s
     });
   });
 
+  it('its bubblewrap leaves the filter of system calls out, which a worker says when it starts', async () => {
+    const folder = await temporaryFolder();
+    const without = `#!/bin/sh\n[ "$1" = --seccomp ] && shift 2\nexec ${bwrap} "$@"\n`;
+    await writeFile(join(folder, 'bwrap'), without, { mode: 0o755 });
+    expect(await sandboxDoubt(`${folder}:${process.env['PATH'] ?? ''}`)).toMatch(
+      /"sandboxed" runs are refused here: .*can make a program that runs as the user of the worker/,
+    );
+  });
+
   it('and the usual one is found to hold', async () => {
     expect(await findSandbox()).toMatchObject({ ok: true });
+    expect(await sandboxDoubt()).toBeNull();
+    expect(await sandboxDoubt(await temporaryFolder())).toBeNull();
   });
 });
