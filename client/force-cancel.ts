@@ -9,7 +9,7 @@ import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import type { RunningExecution } from '../prisma/store/contract/execution-contract.ts';
 import { ClientError } from '../runs/client-error.ts';
-import { settleRun, terminationReason, type OutsideEnd, type Settled } from '../runs/settle-run.ts';
+import { settleRun, type OutsideEnd, type Settled } from '../runs/settle-run.ts';
 import { handleOf, workflowIdOf } from '../workflows/messages/messages.ts';
 import type { Forced, ForcedRun } from './contract/forced.ts';
 import { noSuchRun } from './lookup/no-such-run.ts';
@@ -30,7 +30,7 @@ export async function forceCancel(parts: Parts, handle: string, by: string): Pro
   const message = `${by} ended ${handle} by force: its clean-up did not run, and the steps under way have no result`;
   const end: OutsideEnd = { code: 'CANCELLED_BY_FORCE', message, at: Date.now() };
   const before = await store.runs.find(handle);
-  const workflows = await terminateAll(parts, handle, terminationReason(end));
+  const workflows = await terminateAll(parts, handle, end.code);
   if (workflows.get(handle) === 'unknown' && before === null) throw await noSuchRun(store, handle);
   const processes = await processesOf(store, workflows);
   const isTerminated = [...workflows.values()].includes('terminated');

@@ -5,7 +5,7 @@
  * - Any process may be the one that writes: the events are the same under the same numbers, which lie
  *   behind all that a run gives out itself.
  * - Who ends a workflow of ours says why in the reason that Temporal keeps, so that whoever comes to write
- *   the end, also after the first one died, writes the same one.
+ *   the end after the first one died knows it. Everybody who reaches Temporal reads it, so it is a code.
  */
 import { outsideSeq, type RunEvent, type RunFinished, type StepStarted } from '../language/events/run-event.ts';
 import type { Run, Store } from '../prisma/store/contract/contract.ts';
@@ -27,17 +27,18 @@ export interface Settled {
 
 type Parts = Pick<Store, 'events' | 'inbox'>;
 
-/** Temporal takes no longer ones. */
-const reasonMax = 900;
+/** What is said of an end by who finds only its code. */
+const messages = {
+  RECORD_REFUSED:
+    "the database refuses what the run records, so the run was ended; see what its latest step returned, and the worker's log, and start it anew without that",
+  CANCELLED_BY_FORCE: 'the run was ended by force: its clean-up did not run, and the steps under way have no result',
+} as const;
 
-export function terminationReason({ code, message }: Pick<OutsideEnd, 'code' | 'message'>): string {
-  return `${code}: ${message}`.slice(0, reasonMax);
-}
-
-/** What a reason says that is one of ours; null for any other. */
+/** Null for a reason that is none of ours. */
 export function endInReason(reason: string): Pick<OutsideEnd, 'code' | 'message'> | null {
-  const [, code, message = ''] = /^(RECORD_REFUSED|CANCELLED_BY_FORCE): ([^]*)$/.exec(reason) ?? [];
-  return code === 'RECORD_REFUSED' || code === 'CANCELLED_BY_FORCE' ? { code, message } : null;
+  return reason === 'RECORD_REFUSED' || reason === 'CANCELLED_BY_FORCE'
+    ? { code: reason, message: messages[reason] }
+    : null;
 }
 
 export async function settleRun(store: Parts, run: Run, end: OutsideEnd): Promise<Settled> {

@@ -8,7 +8,7 @@ import { isGrpcServiceError, ServiceError, WorkflowNotFoundError, type Client } 
 import type { RunStarted } from '../language/events/run-event.ts';
 import type { Run, Store } from '../prisma/store/contract/contract.ts';
 import { isAway } from '../prisma/store/connection/unavailable.ts';
-import { settleRun, terminationReason, type OutsideEnd } from '../runs/settle-run.ts';
+import { settleRun, type OutsideEnd } from '../runs/settle-run.ts';
 import { workflowIdOf } from '../workflows/messages/messages.ts';
 import type { EndRefused } from './run-recorder.ts';
 
@@ -28,7 +28,7 @@ export function refusedRunEnder({ client, store, say }: RefusedRunParts): EndRef
     const end: OutsideEnd = { code: 'RECORD_REFUSED', message, at: Date.now() };
     say(`${handle} is ended: RECORD_REFUSED: ${message}`);
     try {
-      await whenAnswered(() => terminate(client, handle, terminationReason(end)));
+      await whenAnswered(() => terminate(client, handle, end.code));
       await whenAnswered(() => settle(store, handle, start, end));
     } catch (refusal) {
       say(`the end of ${handle} was not recorded (${refusal instanceof Error ? refusal.message : String(refusal)})`);

@@ -29,7 +29,8 @@ import type { WorkerVersion } from '../services/config/config.ts';
 import type { SealKeys } from '../services/config/seal-key.ts';
 import { LostRuns } from './background/lost-runs.ts';
 import { say } from './say.ts';
-import { sealedSteps } from './sealed-steps.ts';
+import { sealedSteps } from './seal/sealed-steps.ts';
+import { OwnExecutions } from './seal/own-executions.ts';
 import { refusedRunEnder } from './refused-runs.ts';
 import { RunRecorder } from './run-recorder.ts';
 import { askRunOf, wakeRun } from './run-signals.ts';
@@ -117,6 +118,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const converter = dataConverter(store, parts.keys);
   const client = sealedClient({ connection: parts.connection, namespace, store, keys: parts.keys });
   const recorder = new RunRecorder(store, refusedRunEnder({ client, store, say }));
+  const own = new OwnExecutions({ client, store, say });
   const checkpoints = checkpointsIn(parts);
   const background = new BackgroundProcesses(async (of) => checkpoints?.end(of));
   const commands = [...builtInCommands(processMetrics, background), ...(parts.commands ?? [])];
@@ -139,10 +141,10 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     namespace,
     workflowBundle: parts.bundle,
     activities,
-    sinks: recorder.sinks(),
+    sinks: own.recorded(recorder.sinks()),
     dataConverter: { ...converter, failureConverterPath },
     maxConcurrentLocalActivityExecutions: SEGMENTS_AT_ONCE_MAX,
-    interceptors: { activity: [sealedSteps, underWay.interceptor, ...suspecting(parts)] },
+    interceptors: { activity: [sealedSteps, own.interceptor, underWay.interceptor, ...suspecting(parts)] },
     ...timesOf(graceMs),
     ...deployment,
     ...parts.options,

@@ -209,6 +209,13 @@ export interface Store {
     underWayBelow(handle: string): Promise<string[]>;
     /** Runs that are paused below any of these, newest first, each with the one that it is below of. */
     pausedBelow(handles: readonly string[]): Promise<{ handle: string; name: string; around: string }[]>;
+    /**
+     * Makes this execution the run, where none has been and the run has not ended: the first one counts. A
+     * nested run is not claimed so: whose it is, its parent says. Null where there is no such run.
+     */
+    claim(handle: string, execution: string): Promise<{ execution: string | null; parent: string | null } | null>;
+    /** Makes this execution the nested run, also in place of one before it: a parent that was reset starts it again. */
+    claimNested(handle: string, execution: string): Promise<void>;
     context(handle: string): Promise<RunContext | null>;
     /** What the run itself said at its start: it need not be read here any more. */
     remember(context: RunContext): void;

@@ -132,6 +132,12 @@ export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
 
     pausedBelow: (handles) => pausedIn(database, handles),
 
+    claim: (handle, execution) => claimed(database, handle, execution),
+
+    async claimNested(handle, execution) {
+      await database.query('update runs set first_execution = $2 where handle = $1', [withoutNul(handle), execution]);
+    },
+
     context: known.find,
     remember: known.remember,
   };
@@ -204,6 +210,16 @@ async function underWayIn(database: Database, handle: string): Promise<string[]>
     [withoutNul(handle)],
   );
   return rows.map((row) => row.handle);
+}
+
+async function claimed(database: Database, handle: string, execution: string): ReturnType<Store['runs']['claim']> {
+  const [row] = await database.query<{ execution: string | null; parent: string | null }>(
+    `update runs set first_execution = case when parent is null and finished_at is null
+       then coalesce(first_execution, $2) else first_execution end
+     where handle = $1 returning first_execution as execution, parent`,
+    [withoutNul(handle), execution],
+  );
+  return row ?? null;
 }
 
 function pausedIn(database: Database, handles: readonly string[]): ReturnType<Store['runs']['pausedBelow']> {

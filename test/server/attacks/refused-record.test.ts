@@ -62,6 +62,9 @@ test('a run whose step is refused has ended, with its steps and its questions', 
   expect(await ended(handle)).toMatchObject(refused);
   expect(await harness.store.inbox.list({ handle })).toEqual([]);
   expect(worker.output).toContain(`${handle} is ended: RECORD_REFUSED`);
+  // Whoever reaches Temporal reads why a workflow was terminated, and nothing of what the run recorded.
+  const { events } = await harness.history(handle);
+  expect(events?.at(-1)?.workflowExecutionTerminatedEventAttributes).toMatchObject({ reason: 'RECORD_REFUSED' });
 });
 
 test('so has one whose end is refused, and one whose start is', async () => {

@@ -98,7 +98,8 @@ export class Harness {
     if (existsSync(join(this.home, 'services.json'))) await this.command('down');
     await this.client.connection.close();
     await this.store.close();
-    rmSync(this.project, { recursive: true, force: true });
+    // What a killed worker had begun may still write there.
+    rmSync(this.project, { recursive: true, force: true, maxRetries: 5 });
   }
 
   private get home(): string {

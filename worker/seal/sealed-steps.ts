@@ -1,7 +1,7 @@
 /** A worker performs what a run of this installation asks for: an activity whose input has no seal, or has none at all, does nothing. */
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
-import { NOT_SEALED, unsealedFinding } from '../workflows/messages/unsealed.ts';
+import { NOT_SEALED, unsealedFinding } from '../../workflows/messages/unsealed.ts';
 
 export const sealedSteps: ActivityInterceptorsFactory = ({ info }) => ({
   inbound: {
