@@ -18,6 +18,9 @@ export const Paths = z.union([Path.transform((path) => [path]), z.array(Path).mi
 
 const ENVIRONMENT = { GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0', GIT_PAGER: 'cat', LC_ALL: 'C' };
 
+/** Programs that git starts for a look, too, where the repository's configuration names them. */
+const UNASKED = ['-c', 'core.fsmonitor=false', '-c', 'log.showSignature=false'];
+
 export interface GitRun {
   args: string[];
   stdin?: string;
@@ -27,12 +30,13 @@ export interface GitRun {
 
 export function runGit({ args, stdin, isLogged = false }: GitRun, context: CommandContext): Promise<ShellResult> {
   const { project } = context.run;
-  const mode = context.confinement?.mode;
+  const { mode, asksForPrograms } = context.confinement ?? {};
+  const unasked = asksForPrograms === true ? UNASKED : [];
   const run = (command: string, env: Record<string, string>, sandbox?: SandboxRequest): Promise<ShellResult> =>
     runShell(
       {
         command,
-        args: ['--no-pager', '-c', 'color.ui=false', '-c', 'safe.bareRepository=explicit', ...args],
+        args: ['--no-pager', '-c', 'color.ui=false', '-c', 'safe.bareRepository=explicit', ...unasked, ...args],
         env: { ...ENVIRONMENT, ...env },
         timeoutMs: context.timeoutMs,
         captureBytes: SHELL_BOUNDS.captureBytesMax,

@@ -2,6 +2,7 @@
  * What a file of the project says is not done with the rights of the definition: a recipe may come from a model, and
  * a program of the project's choice runs only after whoever is to be asked was asked.
  */
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -90,6 +91,32 @@ test.each([
   const project = await projectWith({ 'a.py': 'x = 1', 'node_modules/.bin/pyright-langserver': SERVER });
   await run('code/diagnostics', { timeoutMs: 5_000 }, project, { confinement }).catch(() => null);
   expect(existsSync(join(project, 'ran'))).toBe(isRun);
+});
+
+const mark = (name: string): string => `#!/bin/sh\ntouch ran-${name}\n`;
+
+test.each([
+  [{}, ['monitor', 'signature']],
+  [{ asksForPrograms: true as const }, []],
+])('a look at the repository under %j starts of its programs %j', async (confinement, started) => {
+  const project = await projectWith({ 'a.txt': 'one', monitor: mark('monitor'), signature: mark('signature') });
+  const git = (...args: string[]): string => execFileSync('git', args, { cwd: project, encoding: 'utf8' });
+  git('init', '--quiet');
+  git('add', 'a.txt');
+  // As a commit looks that somebody signed: the signature is what the program is to judge.
+  const tree = git('write-tree').trim();
+  const who = 'A <a@b.example> 1700000000 +0000';
+  const signed = `tree ${tree}\nauthor ${who}\ncommitter ${who}\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n abc\n -----END PGP SIGNATURE-----\n\nfirst\n`;
+  const hash = execFileSync('git', ['hash-object', '-t', 'commit', '-w', '--stdin'], { cwd: project, input: signed });
+  git('update-ref', 'HEAD', hash.toString().trim());
+  git('config', 'core.fsmonitor', './monitor');
+  git('config', 'log.showSignature', 'true');
+  git('config', 'gpg.program', './signature');
+  expect(await run('code/git', { operation: 'status' }, project, { confinement })).toMatchObject({ clean: false });
+  expect(await run('code/git', { operation: 'log' }, project, { confinement })).toMatchObject({
+    commits: [expect.objectContaining({ subject: 'first' })],
+  });
+  expect(['monitor', 'signature'].filter((name) => existsSync(join(project, `ran-${name}`)))).toEqual(started);
 });
 
 const walk = (requireApproval: string[]): Walk =>
