@@ -154,8 +154,11 @@ export class Connections {
   /** What belongs to somebody else is used as it is; only our own parts are started. */
   async #openStore(): Promise<Store> {
     if (!this.#config.database.isExternal) await this.#ready('postgres');
-    const { openClientStore } = await import('./database-door.ts');
-    return openClientStore(databaseUrl(this.#config), POOL_SIZE);
+    const [{ openClientStore }, { withNamesOfPersons }] = await Promise.all([
+      import('./database-door.ts'),
+      import('./within-step.ts'),
+    ]);
+    return withNamesOfPersons(openClientStore(databaseUrl(this.#config), POOL_SIZE));
   }
 
   async #openTemporal(): Promise<Temporal> {

@@ -1,0 +1,75 @@
+/**
+ * A process of a step has the command line: it stores and starts definitions, and none of it moves or deletes what a
+ * person saved under a name. Beside each attempt stands what it may do, and that a person still does all of it.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Definition } from '../../../../language/model.ts';
+import type { StoredDefinition } from '../../../../prisma/store/contract/contract.ts';
+import { once, shell } from '../../harness/definitions.ts';
+import { CLI, Harness } from '../../harness/harness.ts';
+
+let harness: Harness;
+let saved: StoredDefinition;
+const release = once('release', [{ type: 'approval', message: 'Really?' }]);
+const passes = (name: string): Definition => once(name, [{ type: 'set', values: { approved: true } }]);
+
+beforeAll(async () => {
+  harness = await Harness.open();
+  await harness.startWorker({ SENTINEL_PROJECT: harness.project });
+  saved = await harness.store.definitions.publish(release);
+  write('same.json', release);
+  write('own.json', passes('release'));
+  write('free.json', passes('free'));
+});
+afterAll(() => harness.close());
+
+const write = (file: string, definition: Definition): void =>
+  writeFileSync(join(harness.project, file), JSON.stringify(definition));
+
+/** What the verb prints, said by a process that has taken off what it is known by. */
+async function said(...words: string[]): Promise<{ code: number; out: string }> {
+  const env = Object.entries({ ...harness.env, HOME: harness.project }).map(([name, value]) => `${name}='${value}'`);
+  const line = `exec setsid -w env -i PATH="$PATH" ${env.join(' ')} '${process.execPath}' '${CLI}' ${words.join(' ')} --json`;
+  const { result } = await harness.run(
+    once('says', [shell(line, { outputTo: 'said' })], {
+      outputs: { code: '{{said.exitCode}}', out: '{{said.stdout}}' },
+    }),
+  );
+  const { code, out } = result.outputs;
+  return { code: Number(code), out: typeof out === 'string' ? out : '' };
+}
+
+test.each([
+  ['saving over it', ['save', 'own.json']],
+  ['saving over it by another file', ['save', 'free.json', '--name', 'release']],
+  ['deleting it', ['saved', 'delete', 'release']],
+])('refused: %s', async (_what, words) => {
+  expect(await said(...words)).toEqual({ code: 1, out: expect.stringContaining('ANSWER_REFUSED') as string });
+  expect(await harness.store.definitions.find('release')).toEqual(saved);
+});
+
+test.each([
+  ['running a file', ['run', 'own.json', '--detach']],
+  ['scheduling it', ['schedule', 'create', 'own.json', '--cron', "'0 0 1 1 *'"]],
+  ['registering it for an event', ['trigger', 'add', 'own.json', '--event', 'some:thing']],
+])('allowed, and it moves no name: %s', async (_what, words) => {
+  expect(await said(...words)).toMatchObject({ code: 0 });
+  expect(await harness.store.definitions.find('release')).toEqual(saved);
+  expect(await harness.store.definitions.versions('release')).toEqual([saved]);
+});
+
+test('a name that is free, and one that has the same content, are saved', async () => {
+  expect(await said('save', 'free.json')).toEqual({ code: 0, out: expect.stringMatching(/"name": ?"free"/) as string });
+  expect((await harness.store.definitions.find('free'))?.definition).toMatchObject(passes('free'));
+  expect(await said('save', 'same.json')).toMatchObject({ code: 0 });
+  expect(await harness.store.definitions.find('release')).toMatchObject({ hash: saved.hash, version: 1 });
+});
+
+test('a person saves over a name, and deletes it', async () => {
+  expect(await harness.command('save', 'own.json', '--json')).toMatchObject({ code: 0 });
+  expect((await harness.store.definitions.find('release'))?.definition).toMatchObject(passes('release'));
+  expect((await harness.command('saved', 'delete', 'release')).code).toBe(0);
+  expect(await harness.store.definitions.find('release')).toBeNull();
+});
