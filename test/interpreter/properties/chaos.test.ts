@@ -57,6 +57,14 @@ async function run(given: Scenario, chaos: Chaos): Promise<Seen> {
 /** Between which steps of other branches a pause falls is chance. */
 const steps = (trace: readonly string[]): string[] => trace.filter((line) => !/^ *(paused|resumed)/.test(line));
 
+/** Which of many equal events arrives at a step, and when, is chance. */
+const anyArrival = (seen: object): unknown =>
+  JSON.parse(JSON.stringify(seen), (_key, value: unknown) =>
+    typeof value === 'object' && value !== null && 'origin' in value && 'name' in value
+      ? { ...value, id: 'any', at: 0 }
+      : value,
+  );
+
 /** What has to have happened at least once is a matter of chance: where it has not, more runs are made. */
 const roundsMax = 5;
 
@@ -78,11 +86,9 @@ test('a run that is held, answered early and twice, and carried on elsewhere is 
     const quiet = await run(given, 'none');
     const held = await run(given, 'held');
     for (const outcome of [quiet, held]) expectOrderly(outcome);
-    expect({ trace: steps(held.trace), effects: held.effects, result: held.result }).toEqual({
-      trace: steps(quiet.trace),
-      effects: quiet.effects,
-      result: quiet.result,
-    });
+    expect(anyArrival({ trace: steps(held.trace), effects: held.effects, result: held.result })).toEqual(
+      anyArrival({ trace: steps(quiet.trace), effects: quiet.effects, result: quiet.result }),
+    );
     note(seen, held);
   });
   const wanted = [
