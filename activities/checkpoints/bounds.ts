@@ -6,6 +6,8 @@ export const CHECKPOINT_BOUNDS = {
   filesMax: 200_000,
   /** What one call of git puts into the index. */
   filesAtOnce: 20_000,
+  /** What one call of git stores: so many descriptors are open meanwhile. */
+  filesOpen: 200,
   /** Names of files that a call of git prints. */
   listBytesMax: 512 * 1024 * 1024,
   newBytesMax: 512 * 1024 * 1024,

@@ -5,11 +5,13 @@
  *      what was opened is used through its descriptor, so that nobody can put a link in its place meanwhile.
  * - F2 A file is replaced as a whole: who reads it sees the old content or the new.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
+  accessSync,
   chmodSync,
   closeSync,
   constants,
+  fstatSync,
   lstatSync,
   openSync,
   readFileSync,
@@ -20,6 +22,7 @@ import {
   symlinkSync,
   unlinkSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { openFolder, placeOf } from '../confinement/beneath.ts';
@@ -28,7 +31,75 @@ import type { FileState } from './tree-diffs.ts';
 
 export type Found = FileState | 'folder' | 'large' | 'other';
 
-const SYMLINK = '120000';
+export const SYMLINK = '120000';
+
+interface Seen {
+  mode: string;
+  size: number;
+  mtimeMs: number;
+}
+
+/** A file that can be read, or a link. */
+export const seenAt = (root: string, path: string): Seen | null =>
+  unlessGone(root, path, (place) => {
+    const found = lstatSync(place);
+    const { size, mtimeMs } = found;
+    if (found.isSymbolicLink()) return { mode: SYMLINK, size, mtimeMs };
+    if (!found.isFile()) return null;
+    accessSync(place, constants.R_OK);
+    return { mode: modeOf(found.mode), size, mtimeMs };
+  });
+
+/** A descriptor from which the content can be read, for the caller to close. */
+export interface Opened {
+  mode: string;
+  descriptor: number;
+}
+
+/** Null where no file that can be read and no link is by now. `drafts`: a folder of ours on a disk. */
+export function openAt(root: string, path: string, { drafts }: { drafts: string }): Opened | null {
+  const opened = unlessGone(root, path, (place) => {
+    const found = lstatSync(place);
+    if (found.isSymbolicLink()) return readlinkSync(place, { encoding: 'buffer' });
+    return found.isFile() ? openFile(place) : null;
+  });
+  return Buffer.isBuffer(opened) ? { mode: SYMLINK, descriptor: asFile(opened, drafts) } : opened;
+}
+
+/** It was another a moment ago, or may not be read. */
+const GONE = ['ENOENT', 'ENOTDIR', 'ELOOP', 'EINVAL', 'EACCES', 'EPERM', 'ENXIO'];
+
+function unlessGone<Result>(root: string, path: string, use: (place: string) => Result | null): Result | null {
+  try {
+    return within(root, path, { create: false }, use);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && GONE.includes(String(error.code))) return null;
+    throw error;
+  }
+}
+
+function openFile(place: string): Opened | null {
+  const descriptor = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const found = fstatSync(descriptor);
+  if (found.isFile() && found.size <= CHECKPOINT_BOUNDS.fileBytesMax) return { mode: modeOf(found.mode), descriptor };
+  closeSync(descriptor);
+  return null;
+}
+
+/** Where a link leads is no file, and git reads files: one without a name. */
+function asFile(content: Buffer, drafts: string): number {
+  const draft = join(drafts, `link-${process.pid}-${randomBytes(8).toString('hex')}`);
+  const descriptor = openSync(draft, 'wx+', 0o600);
+  try {
+    unlinkSync(draft);
+    // At a position of its own: whoever reads next begins at the beginning.
+    writeSync(descriptor, content, 0, content.length, 0);
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+  return descriptor;
+}
 
 /** What stands at a path; null where there is nothing, or a folder on the way is none. */
 export function stateAt(root: string, path: string): Found {
@@ -41,14 +112,14 @@ export function stateAt(root: string, path: string): Found {
     if (found.size > CHECKPOINT_BOUNDS.fileBytesMax) return 'large';
     const descriptor = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
-      return { mode: isExecutable(found.mode) ? '100755' : '100644', blob: blobOf(readFileSync(descriptor)) };
+      return { mode: modeOf(found.mode), blob: blobOf(readFileSync(descriptor)) };
     } finally {
       closeSync(descriptor);
     }
   });
 }
 
-const isExecutable = (mode: number): boolean => (mode & 0o100) !== 0;
+const modeOf = (mode: number): string => ((mode & 0o100) === 0 ? '100644' : '100755');
 
 const blobOf = (content: Buffer): string =>
   createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');

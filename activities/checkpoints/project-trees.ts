@@ -2,16 +2,20 @@
  * The state of a project as a git tree, one look after the other: what changed since the last look is added to
  * the index, and nothing else is read.
  *
+ * Git finds by name what changed, and a name may lead out of the project while a process puts a link in the place
+ * of a folder. So git never reads by name what it stores: it is given descriptors, each opened through no link.
+ *
  * Left out: what `.gitignore` names, `.git` wherever it is, homes of Sentinel, `node_modules`, large files (they
  * are named), and names that are not UTF-8. A repository inside the project is part of it, without its `.git`.
  */
-import { accessSync, constants, mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { lstat } from 'node:fs/promises';
+import { closeSync, mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ProjectState } from '../../prisma/store/contract/checkpoint-contract.ts';
 import { isBelow } from '../confinement/helper-programs.ts';
 import { HOME_MARKS, ownHome } from '../confinement/protected-places.ts';
 import { CHECKPOINT_BOUNDS } from './bounds.ts';
+import { type Opened, openAt, seenAt, SYMLINK } from './files-in-place.ts';
 import { GitTrouble, type ShadowGit, TooLarge } from './shadow-git.ts';
 
 /** Of any case: a project's own `.gitignore` cannot bring these back, because what is said here stands before it. */
@@ -77,20 +81,46 @@ export class ProjectTrees {
     if (listed.others.length > CHECKPOINT_BOUNDS.filesMax)
       throw new TooLarge(`the project has more than ${CHECKPOINT_BOUNDS.filesMax} files that no .gitignore names`);
     const { add, remove, large } = await weigh(this.git.project, listed);
-    if (remove.length > 0) await this.#update(['--force-remove'], remove);
-    if (add.length > 0) await this.#update(['--add', '--remove', '--replace'], add);
-    if (remove.length > 0 || add.length > 0) this.#tree = null;
+    if (remove.length > 0) await this.#update(['--force-remove', '-z', '--stdin'], remove);
+    if (add.length > 0) await this.#add(add);
     this.#tree ??= (await this.git.text(['write-tree'])).trim();
     keepTree(this.git.place, this.#tree);
     return { tree: this.#tree, large };
   }
 
-  async #update(how: readonly string[], paths: readonly string[]): Promise<void> {
+  async #add(paths: readonly string[]): Promise<void> {
+    const entries: string[] = [];
+    const { filesOpen } = CHECKPOINT_BOUNDS;
+    for (let from = 0; from < paths.length; from += filesOpen)
+      entries.push(...(await this.#store(paths.slice(from, from + filesOpen))));
+    await this.#update(['-z', '--index-info'], entries);
+    // Such an entry does not say yet what its file looks like, and the file would be read in each look. Git finds
+    // it by name and compares: where the content is another, the entry stays as it is.
+    await this.git.run(['update-index', '-q', '--refresh']);
+  }
+
+  /** What is there by now, as entries of the index. */
+  async #store(paths: readonly string[]): Promise<string[]> {
+    const opened: (Opened & { path: string })[] = [];
+    try {
+      for (const path of paths) {
+        const one = openAt(this.git.project, path, { drafts: this.git.place });
+        if (one !== null) opened.push({ ...one, path });
+      }
+      if (opened.length === 0) return [];
+      const blobs = await this.git.store(opened.map(({ descriptor }) => descriptor));
+      return opened.map(({ mode, path }, at) => `${mode} ${blobs[at] ?? ''}\t${path}`);
+    } finally {
+      for (const { descriptor } of opened) closeSync(descriptor);
+    }
+  }
+
+  async #update(how: readonly string[], lines: readonly string[]): Promise<void> {
     this.#tree = null;
     const { filesAtOnce } = CHECKPOINT_BOUNDS;
-    for (let from = 0; from < paths.length; from += filesAtOnce) {
-      const some = paths.slice(from, from + filesAtOnce);
-      await this.git.run(['update-index', ...how, '-z', '--stdin'], { stdin: `${some.join('\0')}\0` });
+    for (let from = 0; from < lines.length; from += filesAtOnce) {
+      const some = lines.slice(from, from + filesAtOnce);
+      await this.git.run(['update-index', ...how], { stdin: `${some.join('\0')}\0` });
     }
   }
 
@@ -149,17 +179,19 @@ const fieldsOf = (output: Buffer): string[] =>
 /** What goes in, what comes out, and what is too large. */
 async function weigh(project: string, { changed, gone, others }: Listed): Promise<Weighed> {
   const weighed: Weighed = { add: [], remove: [...gone], large: {} };
-  let [bytes, large] = [0, 0];
+  let [bytes, large, seen] = [0, 0, 0];
   const known = new Set(changed);
   for (const path of [...changed, ...others]) {
-    const file = join(project, path);
-    const found = await lstat(file).catch(() => null);
-    if (found === null || !(found.isFile() || found.isSymbolicLink())) continue;
-    if (found.isFile() && found.size > CHECKPOINT_BOUNDS.fileBytesMax) {
+    seen += 1;
+    // The worker has other things to do as well.
+    if (seen % CHECKPOINT_BOUNDS.filesOpen === 0) await nextTurn();
+    const found = seenAt(project, path);
+    if (found === null || isRefusedByGit(path, found.mode)) continue;
+    if (found.mode !== SYMLINK && found.size > CHECKPOINT_BOUNDS.fileBytesMax) {
       large += 1;
       if (large <= CHECKPOINT_BOUNDS.largeMax) weighed.large[path] = `${found.size} ${Math.round(found.mtimeMs)}`;
       if (known.has(path)) weighed.remove.push(path);
-    } else if (found.isSymbolicLink() || isReadable(file)) {
+    } else {
       bytes += found.size;
       weighed.add.push(path);
     }
@@ -171,14 +203,9 @@ async function weigh(project: string, { changed, gone, others }: Listed): Promis
   return weighed;
 }
 
-function isReadable(file: string): boolean {
-  try {
-    accessSync(file, constants.R_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** One such name would end the whole call: git takes it for a repository of its own, or a link for its settings. */
+const isRefusedByGit = (path: string, mode: string): boolean =>
+  /(?:^|\/)\.git(?:\/|$)/i.test(path) || (mode === SYMLINK && /(?:^|\/)\.gitmodules(?:\/|$)/i.test(path));
 
 /** A reference by which the tree outlives git's clean-up; its time says when the tree was last taken. */
 export function keepTree(place: string, tree: string): void {

@@ -28,6 +28,8 @@ export class TooLarge extends GitTrouble {
 
 export interface GitCall {
   stdin?: Buffer | string;
+  /** What git has open as well, from 3 on. */
+  descriptors?: readonly number[];
   /** The work tree; the project unless stated. */
   workTree?: string;
   index?: string;
@@ -72,6 +74,9 @@ export const placeOf = (home: string, project: string): string => {
     .slice(0, 40);
   return join(home, 'checkpoints', `${digest}-${name}`);
 };
+
+/** Where a process finds what it has open. */
+const DESCRIPTORS = process.platform === 'linux' ? '/proc/self/fd' : '/dev/fd';
 
 const outputBytesMax = 64 * 1024 * 1024;
 
@@ -141,9 +146,18 @@ export class ShadowGit {
     return (await this.run(args, call)).toString('utf8');
   }
 
-  run(args: readonly string[], call: GitCall = {}): Promise<Buffer> {
-    const { workTree = this.project, index = this.index, bytesMax = outputBytesMax, cutAt = bytesMax } = call;
-    const env = {
+  /** The names of their contents, in this order. */
+  async store(descriptors: readonly number[]): Promise<string[]> {
+    const names = descriptors.map((_, at) => `${DESCRIPTORS}/${at + 3}\n`).join('');
+    const said = await this.text(['hash-object', '-w', '--no-filters', '--stdin-paths'], { stdin: names, descriptors });
+    const blobs = said.split('\n').filter(Boolean);
+    if (blobs.length !== descriptors.length)
+      throw new GitTrouble(`git stored ${blobs.length} of ${descriptors.length} files`);
+    return blobs;
+  }
+
+  #environmentOf(workTree: string, index: string): Record<string, string> {
+    return {
       ...this.#environment,
       GIT_DIR: this.place,
       GIT_WORK_TREE: workTree,
@@ -155,9 +169,17 @@ export class ShadowGit {
       GIT_PAGER: 'cat',
       GIT_LITERAL_PATHSPECS: '1',
     };
+  }
+
+  run(args: readonly string[], call: GitCall = {}): Promise<Buffer> {
+    const { workTree = this.project, index = this.index, bytesMax = outputBytesMax, cutAt = bytesMax } = call;
+    const { descriptors = [] } = call;
+    const env = this.#environmentOf(workTree, index);
     return new Promise((resolve, reject) => {
-      const child = spawn(this.#program, args, { cwd: workTree, env, stdio: ['pipe', 'pipe', 'pipe'] });
+      const child = spawn(this.#program, args, { cwd: workTree, env, stdio: ['pipe', 'pipe', 'pipe', ...descriptors] });
       const out: Buffer[] = [];
+      const { stdin, stdout, stderr } = child;
+      if (stdin === null || stdout === null || stderr === null) throw new Error('bug: git has no pipes');
       let bytes = 0;
       let said = '';
       let trouble: string | null = null;
@@ -175,7 +197,7 @@ export class ShadowGit {
         () => stop(`git ${args[0] ?? ''} took longer than ${CHECKPOINT_BOUNDS.gitMs / 1000} s`),
         CHECKPOINT_BOUNDS.gitMs,
       );
-      child.stdout.on('data', (chunk: Buffer) => {
+      stdout.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
         if (bytes > bytesMax) stop(`git ${args[0] ?? ''} printed more than ${bytesMax} bytes`);
         else out.push(chunk);
@@ -184,13 +206,13 @@ export class ShadowGit {
           child.kill('SIGKILL');
         }
       });
-      child.stderr.on('data', (chunk: Buffer) => {
+      stderr.on('data', (chunk: Buffer) => {
         said = `${said}${chunk.toString('utf8')}`.slice(-2000);
       });
       child.once('error', (error) => end(error.message));
       // Git may end before it has read everything; its exit says why.
-      child.stdin.on('error', () => undefined);
-      child.stdin.end(call.stdin ?? '');
+      stdin.on('error', () => undefined);
+      stdin.end(call.stdin ?? '');
       child.once('close', (code) => {
         clearTimeout(timer);
         if (trouble === null && code !== 0 && !isCut)
