@@ -282,7 +282,14 @@ test('the end of a run starts another', async () => {
   const [start] = await startsOf(id, 1);
   await harness.result(start?.handle ?? '');
   expect((await harness.rows('after'))[0]).toMatchObject({
-    event: { handle, name: 'before', status: 'completed', outcome: 'completed', parent: null },
+    event: {
+      handle,
+      name: 'sentinel:finished:before',
+      data: { name: 'before' },
+      status: 'completed',
+      outcome: 'completed',
+      parent: null,
+    },
   });
 });
 
