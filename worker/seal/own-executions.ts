@@ -44,12 +44,17 @@ export class OwnExecutions {
   /** Those that this worker walks, by run id. */
   readonly #walked = new LRUCache<string, Execution>({ max: keptMax });
   readonly #findings = new LRUCache<string, Finding>({ max: keptMax });
+  /** The latest look for a record of a run. */
+  readonly #looks = new LRUCache<string, Promise<Finding>>({ max: keptMax });
 
   constructor(parts: OwnExecutionsParts) {
     this.#parts = parts;
   }
 
-  /** Nothing that a copy records is written. Whatever of its own a run records comes before its first step. */
+  /**
+   * Nothing that a copy records is written. Whatever of its own a run records comes before its first step, in the
+   * order in which it was recorded: one look follows another, and no look waits for what is being written.
+   */
   recorded(sinks: InjectedSinks<RunSinks>): InjectedSinks<RunSinks> {
     const { append, ...others } = sinks.recorder;
     return {
@@ -60,9 +65,11 @@ export class OwnExecutions {
           fn: async (info, handle, events, ...rest) => {
             const execution = executionOf(info);
             this.#walked.set(info.runId, execution);
+            const before = this.#looks.get(info.runId) ?? Promise.resolve();
             // A store that is away is waited for where the events are written, and before the first step.
-            const finding = await this.#find(execution).catch(() => 'unknown');
-            if (finding !== 'copy') await append.fn(info, handle, events, ...rest);
+            const look = before.then(() => this.#find(execution)).catch((): Finding => 'unknown');
+            this.#looks.set(info.runId, look);
+            if ((await look) !== 'copy') await append.fn(info, handle, events, ...rest);
           },
         },
       },
