@@ -53,27 +53,48 @@ export class OwnExecutions {
 
   /**
    * Nothing that a copy records is written. Whatever of its own a run records comes before its first step, in the
-   * order in which it was recorded: one look follows another, and no look waits for what is being written.
+   * order in which it was recorded, and before the workflow task is answered: what follows waits for a look that is
+   * under way, and once the finding is known nothing waits.
    */
   recorded(sinks: InjectedSinks<RunSinks>): InjectedSinks<RunSinks> {
-    const { append, ...others } = sinks.recorder;
+    const { append, settle, ...others } = sinks.recorder;
     return {
       recorder: {
         ...others,
         append: {
           ...append,
-          fn: async (info, handle, events, ...rest) => {
+          fn: (info, handle, events, ...rest) => {
             const execution = executionOf(info);
             this.#walked.set(info.runId, execution);
-            const before = this.#looks.get(info.runId) ?? Promise.resolve();
-            // A store that is away is waited for where the events are written, and before the first step.
-            const look = before.then(() => this.#find(execution)).catch((): Finding => 'unknown');
-            this.#looks.set(info.runId, look);
-            if ((await look) !== 'copy') await append.fn(info, handle, events, ...rest);
+            const write = (finding: Finding): void | Promise<void> =>
+              finding === 'copy' ? undefined : append.fn(info, handle, events, ...rest);
+            const before = this.#looks.get(info.runId);
+            const known = this.#findings.get(info.runId);
+            if (before === undefined && known !== undefined) return write(known);
+            return this.#look(execution, before ?? Promise.resolve()).then(write);
+          },
+        },
+        settle: {
+          ...settle,
+          fn: async (info, handle) => {
+            await this.#looks.get(info.runId);
+            await settle.fn(info, handle);
           },
         },
       },
     };
+  }
+
+  /** A store that is away is waited for where the events are written, and before the first step. */
+  #look(execution: Execution, before: Promise<unknown>): Promise<Finding> {
+    const look = before
+      .then(() => this.#find(execution))
+      .catch((): Finding => 'unknown')
+      .finally(() => {
+        if (this.#looks.get(execution.runId) === look) this.#looks.delete(execution.runId);
+      });
+    this.#looks.set(execution.runId, look);
+    return look;
   }
 
   readonly interceptor: ActivityInterceptorsFactory = ({ info }) => ({
