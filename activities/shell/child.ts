@@ -170,14 +170,15 @@ export async function startTalking(request: ShellRequest, context: ShellContext)
 export async function startChild(request: ShellRequest, context: ShellContext): Promise<Child> {
   const stdin = request.stdin === undefined ? 'ignore' : Buffer.from(request.stdin);
   const { child, pid: told, ...rest } = await started(request, context, stdin);
-  // Nothing of what it says may be lost until somebody listens.
-  for (const stream of [child.stdout, child.stderr]) stream.pause();
+  // Nothing of what it says may be lost until somebody listens: Node lets a paused stream flow when its process ends.
+  const early: [StreamName, Buffer][] = [];
+  let hear = (name: StreamName, chunk: Buffer): void => void early.push([name, chunk]);
+  for (const name of ['stdout', 'stderr'] as const) child[name].on('data', (chunk: Buffer) => hear(name, chunk));
   const closed = Promise.all([child.stdout, child.stderr].map(isClosed)).then(() => undefined);
   const pid = await told;
   if (pid === null) throw notStarted(new Error('what holds its processes together was ended'), request, context);
-  const masks = (['stdout', 'stderr'] as const).map(
-    (name) => [name, new StreamMask((context.secrets ?? noSecrets()).results)] as const,
-  );
+  const { results } = context.secrets ?? noSecrets();
+  const masks = { stdout: new StreamMask(results), stderr: new StreamMask(results) };
   const ends: (() => void)[] = [];
   const release = (): void => {
     for (const end of ends.splice(0)) end();
@@ -189,11 +190,9 @@ export async function startChild(request: ShellRequest, context: ShellContext): 
     pid,
     closed,
     listen(onData) {
-      for (const [name, mask] of masks) {
-        child[name].on('data', (chunk: Buffer) => onData(name, mask.write(chunk)));
-        child[name].resume();
-        ends.push(() => onData(name, mask.end()));
-      }
+      hear = (name, chunk) => onData(name, masks[name].write(chunk));
+      for (const [name, chunk] of early.splice(0)) hear(name, chunk);
+      for (const name of ['stdout', 'stderr'] as const) ends.push(() => onData(name, masks[name].end()));
       void closed.then(release);
     },
     release,
