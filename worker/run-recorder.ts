@@ -9,6 +9,7 @@
  * ended in the store, a step finds its run there, and a question that nothing would replay is in the inbox.
  * A schedule's run has no row before its start is written, so that is waited for, too. A run's batches are
  * written one after another, and its segments, which write their events themselves, wait for those before.
+ * Of a copy of a run nothing is written (seal/own-executions.ts).
  *
  * A store that is away is waited for. What it refuses it would refuse for ever, and the workflow task with
  * it: the run is ended then.
@@ -16,6 +17,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InjectedSinks } from '@temporalio/worker';
+import type { WorkflowInfo } from '@temporalio/workflow';
 import { LRUCache } from 'lru-cache';
 import type { Json, JsonObject } from '../language/json.ts';
 import { inlineBytesMax } from '../language/limits.ts';
@@ -57,6 +59,15 @@ const handlesKeptMax = 10_000;
 /** Ends a run whose record the store refuses; `start`: its first event, where that was among what was refused. */
 export type EndRefused = (handle: string, error: unknown, start: RunStarted | undefined) => Promise<void>;
 
+/** Which executions are runs of this installation. */
+export interface Executions {
+  walks(info: WorkflowInfo): void;
+  /** Whether what is walked under this handle now is a copy of a run. */
+  isCopy(handle: string): Promise<boolean>;
+}
+
+const ALL_OWN: Executions = { walks: () => undefined, isCopy: () => Promise.resolve(false) };
+
 export class RunRecorder {
   private readonly pending = new Map<string, RunEvent[]>();
   /** From which number on a run's rows are of an attempt that was lost, and how long history was. */
@@ -74,10 +85,16 @@ export class RunRecorder {
   private readonly refused = new LRUCache<string, true>({ max: handlesKeptMax });
   private readonly store: Store;
   private readonly endRefused: EndRefused;
+  private readonly executions: Executions;
 
-  constructor(store: Store, endRefused: EndRefused = (_handle, error) => Promise.reject(error)) {
+  constructor(
+    store: Store,
+    endRefused: EndRefused = (_handle, error) => Promise.reject(error),
+    executions: Executions = ALL_OWN,
+  ) {
     this.store = store;
     this.endRefused = endRefused;
+    this.executions = executions;
   }
 
   sinks(): InjectedSinks<RunSinks> {
@@ -85,12 +102,14 @@ export class RunRecorder {
       recorder: {
         append: {
           callDuringReplay: true,
-          fn: (info, handle, events, definition, lostFrom) =>
-            this.append(handle, ownMasker().json(named(events, definition)), {
+          fn: (info, handle, events, definition, lostFrom) => {
+            this.executions.walks(info);
+            return this.append(handle, ownMasker().json(named(events, definition)), {
               isReplaying: info.unsafe.isReplaying,
               historyLength: info.historyLength,
               lostFrom,
-            }),
+            });
+          },
         },
         settle: {
           callDuringReplay: false,
@@ -161,6 +180,7 @@ export class RunRecorder {
     this.pending.delete(handle);
     const lost = this.lost.get(handle);
     this.lost.delete(handle);
+    if (await this.executions.isCopy(handle)) return;
     for (;;) {
       try {
         // Somebody else goes on with the run.

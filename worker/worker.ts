@@ -117,8 +117,8 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const { store, namespace, graceMs = 1000 * GRACE_SECONDS, underWay = new StepsUnderWay() } = parts;
   const converter = dataConverter(store, parts.keys);
   const client = sealedClient({ connection: parts.connection, namespace, store, keys: parts.keys });
-  const recorder = new RunRecorder(store, refusedRunEnder({ client, store, say }));
   const own = new OwnExecutions({ client, store, say });
+  const recorder = new RunRecorder(store, refusedRunEnder({ client, store, say }), own);
   const checkpoints = checkpointsIn(parts);
   const background = new BackgroundProcesses(async (of) => checkpoints?.end(of));
   const commands = [...builtInCommands(processMetrics, background), ...(parts.commands ?? [])];
@@ -141,7 +141,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     namespace,
     workflowBundle: parts.bundle,
     activities,
-    sinks: own.recorded(recorder.sinks()),
+    sinks: recorder.sinks(),
     dataConverter: { ...converter, failureConverterPath },
     maxConcurrentLocalActivityExecutions: SEGMENTS_AT_ONCE_MAX,
     interceptors: { activity: [sealedSteps, own.interceptor, underWay.interceptor, ...suspecting(parts)] },

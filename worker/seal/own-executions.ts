@@ -10,13 +10,13 @@
  */
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { WorkflowInfo } from '@temporalio/workflow';
 import { LRUCache } from 'lru-cache';
 import type { Store } from '../../prisma/store/contract/contract.ts';
-import type { RunSinks } from '../../workflows/host/recording.ts';
 import { handleOf, workflowIdOf } from '../../workflows/messages/messages.ts';
 import { NOT_SEALED } from '../../workflows/messages/unsealed.ts';
+import type { Executions } from '../run-recorder.ts';
 
 interface ExecutionId {
   workflowId: string;
@@ -39,62 +39,27 @@ export interface OwnExecutionsParts {
 
 const keptMax = 10_000;
 
-export class OwnExecutions {
+export class OwnExecutions implements Executions {
   readonly #parts: OwnExecutionsParts;
-  /** Those that this worker walks, by run id. */
+  /** The execution of each workflow id that this worker walked last. */
   readonly #walked = new LRUCache<string, Execution>({ max: keptMax });
   readonly #findings = new LRUCache<string, Finding>({ max: keptMax });
-  /** The latest look for a record of a run. */
-  readonly #looks = new LRUCache<string, Promise<Finding>>({ max: keptMax });
 
   constructor(parts: OwnExecutionsParts) {
     this.#parts = parts;
   }
 
-  /**
-   * Nothing that a copy records is written. Whatever of its own a run records comes before its first step, in the
-   * order in which it was recorded, and before the workflow task is answered: what follows waits for a look that is
-   * under way, and once the finding is known nothing waits.
-   */
-  recorded(sinks: InjectedSinks<RunSinks>): InjectedSinks<RunSinks> {
-    const { append, settle, ...others } = sinks.recorder;
-    return {
-      recorder: {
-        ...others,
-        append: {
-          ...append,
-          fn: (info, handle, events, ...rest) => {
-            const execution = executionOf(info);
-            this.#walked.set(info.runId, execution);
-            const write = (finding: Finding): void | Promise<void> =>
-              finding === 'copy' ? undefined : append.fn(info, handle, events, ...rest);
-            const before = this.#looks.get(info.runId);
-            const known = this.#findings.get(info.runId);
-            if (before === undefined && known !== undefined) return write(known);
-            return this.#look(execution, before ?? Promise.resolve()).then(write);
-          },
-        },
-        settle: {
-          ...settle,
-          fn: async (info, handle) => {
-            await this.#looks.get(info.runId);
-            await settle.fn(info, handle);
-          },
-        },
-      },
-    };
+  walks({ workflowId, runId, firstExecutionRunId, parent }: WorkflowInfo): void {
+    if (this.#walked.get(workflowId)?.runId === runId) return;
+    const around = parent === undefined ? null : { workflowId: parent.workflowId, runId: parent.runId };
+    this.#walked.set(workflowId, { workflowId, runId, first: firstExecutionRunId, parent: around });
   }
 
-  /** A store that is away is waited for where the events are written, and before the first step. */
-  #look(execution: Execution, before: Promise<unknown>): Promise<Finding> {
-    const look = before
-      .then(() => this.#find(execution))
-      .catch((): Finding => 'unknown')
-      .finally(() => {
-        if (this.#looks.get(execution.runId) === look) this.#looks.delete(execution.runId);
-      });
-    this.#looks.set(execution.runId, look);
-    return look;
+  /** Whatever hinders the look hinders the write after it, which waits for a store that is away. */
+  async isCopy(handle: string): Promise<boolean> {
+    const walked = this.#walked.get(workflowIdOf(handle));
+    if (walked === undefined) return false;
+    return (await this.#find(walked).catch((): Finding => 'unknown')) === 'copy';
   }
 
   readonly interceptor: ActivityInterceptorsFactory = ({ info }) => ({
@@ -116,7 +81,8 @@ export class OwnExecutions {
   async #find(id: ExecutionId): Promise<Finding> {
     const known = this.#findings.get(id.runId);
     if (known !== undefined) return known;
-    const found = await this.#lookUp(this.#walked.get(id.runId) ?? (await this.#asked(id)));
+    const walked = this.#walked.get(id.workflowId);
+    const found = await this.#lookUp(walked?.runId === id.runId ? walked : await this.#asked(id));
     if (found !== 'unknown') this.#findings.set(id.runId, found);
     return found;
   }
@@ -160,10 +126,3 @@ export class OwnExecutions {
       .catch(() => undefined);
   }
 }
-
-const executionOf = ({ workflowId, runId, firstExecutionRunId, parent }: WorkflowInfo): Execution => ({
-  workflowId,
-  runId,
-  first: firstExecutionRunId,
-  parent: parent === undefined ? null : { workflowId: parent.workflowId, runId: parent.runId },
-});

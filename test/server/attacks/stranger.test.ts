@@ -156,6 +156,10 @@ test('an update and a query are refused; the owner is obeyed', async () => {
     for (const query of Object.values(QUERIES))
       await expect(client.workflow.getHandle(id).query(query)).rejects.toThrow();
   }
+  await expect(stateOfRun(ofAnotherHome(), 'steered')).rejects.toMatchObject({
+    code: 'NOT_SEALED',
+    message: expect.stringContaining('"status" for steered is not taken: ') as string,
+  });
   expect(await stateOfRun(harness.client, 'steered')).toMatchObject({ status: 'running', stopping: false });
   expect(await updateRun(harness.client, 'steered', 'pause', 'the owner says so')).toMatchObject({ status: 'paused' });
   expect(await updateRun(harness.client, 'steered', 'resume')).toMatchObject({ status: 'running' });

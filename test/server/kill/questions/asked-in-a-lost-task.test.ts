@@ -3,9 +3,11 @@
  * takes over is handed the lost task for its own, and the run replays all the same.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Payload } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import { expect, test } from 'vitest';
 import type { Step } from '../../../../language/model.ts';
+import { viewerOf } from '../../../../runs/temporal-connection.ts';
 import { QUERIES } from '../../../../workflows/messages/messages.ts';
 import { create, once, shell } from '../../harness/definitions.ts';
 import { until, type Harness } from '../../harness/harness.ts';
@@ -18,8 +20,6 @@ const askedMs = 15_000;
 /** The questions are with the server before the tasks are; for five seconds it keeps them for the worker that knew the runs. */
 const askedFirstMs = 500;
 const { TaskQueueKind } = temporal.api.enums.v1;
-type Payloads = temporal.api.common.v1.IPayloads;
-
 const openHarness = useHarnesses();
 
 /** What is known of a run whose first shell step has ended, and whose second one is under way. */
@@ -28,7 +28,8 @@ interface Waiting {
   /** What the worker that knows the run is given first. */
   stickyQueue: string;
   activityId: string;
-  result: Payloads;
+  /** What the first step came to. */
+  result: Payload;
 }
 
 async function waiting(harness: Harness, handle: string): Promise<Waiting> {
@@ -40,8 +41,23 @@ async function waiting(harness: Harness, handle: string): Promise<Waiting> {
     handle,
     stickyQueue: queues.findLast((queue) => queue?.kind === TaskQueueKind.TASK_QUEUE_KIND_STICKY)?.name ?? '',
     activityId: ids.findLast((id) => typeof id === 'string') ?? '',
-    result: results.findLast((result) => result !== null && result !== undefined) ?? {},
+    result: results.findLast((result) => result?.payloads?.length)?.payloads?.[0] ?? {},
   };
+}
+
+/** Ends the second step as the lost worker would have, with what the first one came to. */
+async function endStep({ client }: Harness, workflowId: string, { activityId, result }: Waiting): Promise<void> {
+  const { namespace, loadedDataConverter } = client.options;
+  const owner = { type: 'activity', namespace, workflowId, activityId, isLocal: false } as const;
+  let payloads = await viewerOf(client).decode([result]);
+  for (const codec of loadedDataConverter.payloadCodecs) payloads = await codec.encode(payloads, owner);
+  await client.workflowService.respondActivityTaskCompletedById({
+    namespace,
+    workflowId,
+    activityId,
+    result: { payloads },
+    identity: 'lost',
+  });
 }
 
 /** Takes workflow tasks as the lost worker would have, and never ends them; questions that come instead are lost. */
@@ -82,16 +98,7 @@ test.concurrent.each<[string, Step[]]>([
       .catch(() => undefined),
   );
   await sleep(askedFirstMs);
-  for (const { handle, activityId, result } of known) {
-    const { workflowId } = harness.workflow(handle);
-    await client.workflowService.respondActivityTaskCompletedById({
-      namespace: client.options.namespace,
-      workflowId,
-      activityId,
-      result,
-      identity: 'lost',
-    });
-  }
+  for (const one of known) await endStep(harness, harness.workflow(one.handle).workflowId, one);
   await takeTasks(harness, known[0]?.stickyQueue ?? '', runs);
   const said = handles.map((handle) => harness.say(handle, 'pause').catch(() => undefined));
   const next = await harness.startWorker();
