@@ -17,7 +17,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InjectedSinks } from '@temporalio/worker';
-import type { WorkflowInfo } from '@temporalio/workflow';
 import { LRUCache } from 'lru-cache';
 import type { Json, JsonObject } from '../language/json.ts';
 import { inlineBytesMax } from '../language/limits.ts';
@@ -29,6 +28,7 @@ import type { RunContext, Store } from '../prisma/store/contract/contract.ts';
 import { ownMasker } from '../activities/own-keys/own-keys.ts';
 import { tellToHandBack } from '../activities/turns/run-agent.ts';
 import { previewOf } from '../language/events/preview.ts';
+import type { Executions } from './seal/own-executions.ts';
 import type { RunSinks } from '../workflows/host/recording.ts';
 
 /** What a worker was handed of a run. */
@@ -58,13 +58,6 @@ const handlesKeptMax = 10_000;
 
 /** Ends a run whose record the store refuses; `start`: its first event, where that was among what was refused. */
 export type EndRefused = (handle: string, error: unknown, start: RunStarted | undefined) => Promise<void>;
-
-/** Which executions are runs of this installation. */
-export interface Executions {
-  walks(info: WorkflowInfo): void;
-  /** Whether what is walked under this handle now is a copy of a run. */
-  isCopy(handle: string): Promise<boolean>;
-}
 
 const ALL_OWN: Executions = { walks: () => undefined, isCopy: () => Promise.resolve(false) };
 

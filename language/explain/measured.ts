@@ -25,7 +25,7 @@ export const runEnd: Cost = { events: 2, bytes: 315 };
 export const activity: Cost = { events: 3 + workflowTask.events, bytes: 530 + workflowTask.bytes };
 
 /** One marker for a stretch of quick steps, and what each of them adds to it. */
-export const segment: Cost = { events: 1, bytes: 450 };
+export const segment: Cost = { events: 1, bytes: 462 };
 export const segmentStep: Cost = { events: 0, bytes: 190 };
 
 /** Initiated and started, with a workflow task; the child's definition is added. */

@@ -14,6 +14,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { decodePayloads } from '../../services/seal/decode-payloads.ts';
 import { answerRun } from '../../runs/steer-run.ts';
 import type { Question } from '../../language/events/question.ts';
+import type { JsonObject } from '../../language/json.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
 import { Harness } from '../server/harness/harness.ts';
 import { shapeOf } from '../server/harness/trace-shape.ts';
@@ -25,7 +26,17 @@ import { bundleOf, historyFile, RUNS } from './ledger/versions.ts';
 import { fileOf } from './recorded.ts';
 
 /** Stack traces name files of the machine, and replay does not read them. */
-const withoutStacks = (key: string, value: unknown): unknown => (key === 'stackTrace' ? '' : value);
+function withoutStacks(key: string, value: unknown): unknown {
+  if (key === 'stackTrace') return '';
+  return key === 'encodedAttributes' ? withoutItsStack(value as JsonObject) : value;
+}
+
+/** The attributes of a failure that are sealed: a value of their own. */
+function withoutItsStack(payload: JsonObject): JsonObject {
+  const attributes = JSON.parse(Buffer.from(String(payload['data']), 'base64').toString('utf8')) as JsonObject;
+  const data = Buffer.from(JSON.stringify({ ...attributes, stack_trace: '' })).toString('base64');
+  return { ...payload, data };
+}
 
 const mode = process.env['SENTINEL_RECORD_HISTORIES'];
 const wanted = CASES.filter((entry) => mode === 'all' || !existsSync(fileOf(entry.name)));

@@ -16,7 +16,6 @@ import { LRUCache } from 'lru-cache';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import { handleOf, workflowIdOf } from '../../workflows/messages/messages.ts';
 import { NOT_SEALED } from '../../workflows/messages/unsealed.ts';
-import type { Executions } from '../run-recorder.ts';
 
 interface ExecutionId {
   workflowId: string;
@@ -30,6 +29,13 @@ interface Execution extends ExecutionId {
 
 /** `unknown`: the store has no row of the run yet. */
 type Finding = 'own' | 'copy' | 'unknown';
+
+/** Which executions are runs of this installation. */
+export interface Executions {
+  walks(info: WorkflowInfo): void;
+  /** Whether what is walked under this handle now is a copy of a run. */
+  isCopy(handle: string): Promise<boolean>;
+}
 
 export interface OwnExecutionsParts {
   client: Client;

@@ -27,14 +27,17 @@ const scenario = fc.record({ definition: waitingDefinition, seed: fc.nat() });
 const hurried = fc.record({ definition: hurriedDefinition, seed: fc.nat() });
 type Scenario = typeof scenario extends fc.Arbitrary<infer Value> ? Value : never;
 
+/** The first hundred, whose ids are shorter, come before anybody waits. */
+const unheard = Array.from({ length: 100 }, () => ({ ...TICK, afterMs: 0 }));
 /**
  * More than any of the runs waits for, and for longer than any of them takes: a model that is asked again later may
- * hold a run for many seconds. The first 500 come every 20 ms, and each one after that 5% later than the one before.
+ * hold a run for many seconds. The first 500 come every 18 ms, and each one after that 5% later than the one before.
  */
-const events = Array.from({ length: 800 }, (_, nth) => ({
+const ticks = Array.from({ length: 800 }, (_, nth) => ({
   ...TICK,
-  afterMs: nth * 20 + (nth < 500 ? 0 : Math.round(400 * (1.05 ** (nth - 500) - 1))),
+  afterMs: nth * 18 + (nth < 500 ? 0 : 6 * Math.round(60 * (1.05 ** (nth - 500) - 1))),
 }));
+const events = [...unheard, ...ticks];
 
 interface Seen extends Outcome {
   asked: string[];
@@ -57,16 +60,12 @@ async function run(given: Scenario, chaos: Chaos): Promise<Seen> {
 /** Between which steps of other branches a pause falls is chance. */
 const steps = (trace: readonly string[]): string[] => trace.filter((line) => !/^ *(paused|resumed)/.test(line));
 
-/**
- * Which of many equal events arrives at a step, and when, is chance. Texts and variables of steps quote it, too, and
- * where such a text is cut depends on its length.
- */
+/** Which of many equal events arrives at a step, and when, is chance. Texts and variables of steps quote it, too. */
 const anyArrival = (seen: object): unknown =>
   JSON.parse(
     JSON.stringify(seen)
-      .replaceAll(/event-\d+/g, 'event')
-      .replaceAll(/\b17\d{11}(?:\.\d+)?\b/g, '0'),
-    (_key, value: unknown) => (typeof value === 'string' && value.includes('…') ? value.slice(0, 40) : value),
+      .replaceAll(/event-\d*/g, 'event')
+      .replaceAll(/\b1767\d*/g, '0'),
   );
 
 /** What has to have happened at least once is a matter of chance: where it has not, more runs are made. */

@@ -30,8 +30,6 @@ function definitionOf(name: string): Definition {
 
 const eventsTolerance = 0.1;
 const bytesTolerance = 0.2;
-/** A history keeps a failure with its details, which no definition foretells. */
-const failureTolerance = 0.3;
 const isNear = (estimated: number, real: number, tolerance: number): boolean =>
   Math.abs(estimated - real) <= real * tolerance;
 
@@ -45,8 +43,7 @@ describe('a recorded history is about as large as its definition foretells', () 
     };
     const text = `estimated ${JSON.stringify(estimated)}, recorded ${JSON.stringify(real)}`;
     expect(isNear(estimated.events, real.events, eventsTolerance), text).toBe(true);
-    const tolerance = name === 'failure' ? failureTolerance : bytesTolerance;
-    expect(isNear(estimated.bytes, real.bytes, tolerance), text).toBe(true);
+    expect(isNear(estimated.bytes, real.bytes, bytesTolerance), text).toBe(true);
   });
 
   test('continue-as-new, in all its histories', () => {

@@ -100,8 +100,8 @@ test('an edit that means other lines is asked about as those; one that means the
   scriptsOf('from', { test: line('shown') });
   scriptsOf('to', { test: line('other') });
   for (const [handle, path, questions] of [
-    ['edited', 'to', 2],
-    ['alike', 'from', 1],
+    ['other-lines', 'to', 2],
+    ['same-lines', 'from', 1],
   ] as const) {
     await asked(handle, verify('from'));
     const data = JSON.stringify({ params: { path, fullTest: true } });

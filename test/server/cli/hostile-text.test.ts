@@ -265,6 +265,7 @@ test('a project to begin with, in a folder of that name', async () => {
 
 test('what is around runs: the services and the worker', async () => {
   for (const verb of ['up', 'doctor', 'down', HOSTILE]) await walkBoth(verb);
+  for (const verb of ['trust', 'web']) await walkBoth(verb, HOSTILE);
   seen.delete(HOSTILE);
   const child = spawn(process.execPath, [CLI, 'worker'], {
     cwd: harness.project,

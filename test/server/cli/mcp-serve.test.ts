@@ -54,7 +54,7 @@ async function connect(name: string, ...options: string[]): Promise<Client> {
       command: process.execPath,
       args: [CLI, 'mcp', 'serve', ...options],
       cwd: harness.project,
-      env: { PATH, ...harness.env, USER: 'ada' },
+      env: { PATH, ...harness.env, USER: 'ada', SENTINEL_TRUST: 'all' },
       stderr: 'inherit',
     }),
   );

@@ -233,28 +233,28 @@ describe('steering', () => {
   test('pause, resume and stop', async () => {
     const open = (name: string): void => writeFileSync(join(harness.project, name), '');
     await harness.start(
-      once('steered', [waitsFor('go'), create('steered', { n: 1 }), waitsFor('stopped'), create('steered', { n: 2 })]),
-      { handle: 'steered' },
+      once('steered-by-verbs', [waitsFor('go'), create('steered-by-verbs', { n: 1 }), waitsFor('stopped'), create('steered-by-verbs', { n: 2 })]),
+      { handle: 'steered-by-verbs' },
     );
-    await started('steered');
-    expect(await documentOf('pause', 'steered')).toMatchObject({ ok: true, handle: 'steered', status: 'paused' });
-    await until(async () => (await documentOf('status', 'steered'))['reason'] === 'a person paused it');
-    expect((await sentinel('status', 'steered')).out).toContain('held: a person paused it');
+    await started('steered-by-verbs');
+    expect(await documentOf('pause', 'steered-by-verbs')).toMatchObject({ ok: true, handle: 'steered-by-verbs', status: 'paused' });
+    await until(async () => (await documentOf('status', 'steered-by-verbs'))['reason'] === 'a person paused it');
+    expect((await sentinel('status', 'steered-by-verbs')).out).toContain('held: a person paused it');
     open('go');
-    expect(await sentinel('follow', 'steered')).toMatchObject({
+    expect(await sentinel('follow', 'steered-by-verbs')).toMatchObject({
       code: 3,
-      err: expect.stringContaining('sentinel resume steered') as string,
+      err: expect.stringContaining('sentinel resume steered-by-verbs') as string,
     });
-    expect(await harness.rows('steered')).toEqual([]);
-    expect(await documentOf('resume', 'steered')).toMatchObject({ ok: true, status: 'running' });
-    await started('steered', 'steps.2@1');
-    expect(await documentOf('stop', 'steered')).toMatchObject({ ok: true, stopping: true });
+    expect(await harness.rows('steered-by-verbs')).toEqual([]);
+    expect(await documentOf('resume', 'steered-by-verbs')).toMatchObject({ ok: true, status: 'running' });
+    await started('steered-by-verbs', 'steps.2@1');
+    expect(await documentOf('stop', 'steered-by-verbs')).toMatchObject({ ok: true, stopping: true });
     open('stopped');
-    expect((await sentinel('follow', 'steered')).code).toBe(130);
-    expect(await documentOf('status', 'steered')).not.toHaveProperty('reason');
-    expect(await harness.rows('steered')).toEqual([{ n: 1 }]);
+    expect((await sentinel('follow', 'steered-by-verbs')).code).toBe(130);
+    expect(await documentOf('status', 'steered-by-verbs')).not.toHaveProperty('reason');
+    expect(await harness.rows('steered-by-verbs')).toEqual([{ n: 1 }]);
     expect(
-      (await harness.events('steered')).find((event) => event.type === 'step-finished' && event.key === 'steps.2@1'),
+      (await harness.events('steered-by-verbs')).find((event) => event.type === 'step-finished' && event.key === 'steps.2@1'),
     ).toMatchObject({ outcome: 'ok' });
   });
 
