@@ -233,11 +233,20 @@ describe('steering', () => {
   test('pause, resume and stop', async () => {
     const open = (name: string): void => writeFileSync(join(harness.project, name), '');
     await harness.start(
-      once('steered-by-verbs', [waitsFor('go'), create('steered-by-verbs', { n: 1 }), waitsFor('stopped'), create('steered-by-verbs', { n: 2 })]),
+      once('steered-by-verbs', [
+        waitsFor('go'),
+        create('steered-by-verbs', { n: 1 }),
+        waitsFor('stopped'),
+        create('steered-by-verbs', { n: 2 }),
+      ]),
       { handle: 'steered-by-verbs' },
     );
     await started('steered-by-verbs');
-    expect(await documentOf('pause', 'steered-by-verbs')).toMatchObject({ ok: true, handle: 'steered-by-verbs', status: 'paused' });
+    expect(await documentOf('pause', 'steered-by-verbs')).toMatchObject({
+      ok: true,
+      handle: 'steered-by-verbs',
+      status: 'paused',
+    });
     await until(async () => (await documentOf('status', 'steered-by-verbs'))['reason'] === 'a person paused it');
     expect((await sentinel('status', 'steered-by-verbs')).out).toContain('held: a person paused it');
     open('go');
@@ -254,7 +263,9 @@ describe('steering', () => {
     expect(await documentOf('status', 'steered-by-verbs')).not.toHaveProperty('reason');
     expect(await harness.rows('steered-by-verbs')).toEqual([{ n: 1 }]);
     expect(
-      (await harness.events('steered-by-verbs')).find((event) => event.type === 'step-finished' && event.key === 'steps.2@1'),
+      (await harness.events('steered-by-verbs')).find(
+        (event) => event.type === 'step-finished' && event.key === 'steps.2@1',
+      ),
     ).toMatchObject({ outcome: 'ok' });
   });
 
