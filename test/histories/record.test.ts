@@ -31,7 +31,7 @@ function withoutStacks(key: string, value: unknown): unknown {
   return key === 'encodedAttributes' ? withoutItsStack(value as JsonObject) : value;
 }
 
-/** The attributes of a failure that are sealed: a value of their own. */
+/** The message and the stack trace of a failure are one value, which was sealed. */
 function withoutItsStack(payload: JsonObject): JsonObject {
   const attributes = JSON.parse(Buffer.from(String(payload['data']), 'base64').toString('utf8')) as JsonObject;
   const data = Buffer.from(JSON.stringify({ ...attributes, stack_trace: '' })).toString('base64');

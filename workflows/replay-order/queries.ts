@@ -14,6 +14,7 @@ import type { Admission } from '../seal/admission.ts';
 import { isOfTemporal } from '../messages/sent-message.ts';
 import { asksLocally, whenNothingLocal } from './local-activity.ts';
 import { NOT_YET } from '../messages/messages.ts';
+import { QueryRefusal } from '../messages/query-refusal.ts';
 
 /** The id of a query that comes without a task. */
 const DIRECT = 'legacy_query';
@@ -24,17 +25,25 @@ export function answerBetweenLocalActivities(walk: Walk, admission: Admission): 
   for (const [name, entry] of queryHandlers) {
     const { handler } = entry;
     entry.handler = (...received: unknown[]) => {
-      const args = isOfTemporal(name) ? received : admission.read(name, received);
+      const args = isOfTemporal(name) ? received : admitted(admission, name, received);
       return asksLocally(walk) ? later(walk, () => handler(...args)) : handler(...args);
     };
   }
   interceptors.internals.push({
     activate(input, next) {
       const isDirect = (input.activation.jobs ?? []).some(({ queryWorkflow }) => queryWorkflow?.queryId === DIRECT);
-      if (isDirect && asksLocally(walk)) throw new Error(NOT_YET);
+      if (isDirect && asksLocally(walk)) throw new QueryRefusal(NOT_YET);
       next(input);
     },
   });
+}
+
+function admitted(admission: Admission, name: string, received: readonly unknown[]): readonly unknown[] {
+  try {
+    return admission.read(name, received);
+  } catch (error) {
+    throw new QueryRefusal(error instanceof Error ? error.message : String(error));
+  }
 }
 
 /** The SDK refuses promises of query handlers, because workflow code must not wait in them; what it is handed is awaited all the same. */

@@ -13,6 +13,7 @@
 import { getActivator } from '@temporalio/workflow/lib/global-attributes.js';
 import type { ActivateInput } from '@temporalio/workflow';
 import { NOT_YET } from '../messages/messages.ts';
+import { QueryRefusal } from '../messages/query-refusal.ts';
 import { eventsOf, keep, type Job } from './task-events.ts';
 
 type Activation = ActivateInput['activation'];
@@ -50,7 +51,7 @@ export function goOnInTasksOnly(): void {
       const seen = seenIn(activation);
       if (seen !== null) {
         if (activation.isReplaying !== true) {
-          if (isAhead(seen, latest) && hasHappened(activation)) throw new Error(NOT_YET);
+          if (isAhead(seen, latest) && hasHappened(activation)) throw new QueryRefusal(NOT_YET);
           if (hasLost(seen, latest, kept, activation.jobs ?? [])) throw new Error(LOST_TASK);
         }
         if (seen.historyLength !== latest.historyLength) kept.clear();
