@@ -28,12 +28,12 @@ import { fileOf } from './recorded.ts';
 /** Stack traces name files of the machine, and replay does not read them. */
 function withoutStacks(key: string, value: unknown): unknown {
   if (key === 'stackTrace') return '';
-  return key === 'encodedAttributes' ? withoutItsStack(value as JsonObject) : value;
+  return key === 'encodedAttributes' ? withoutItsStack(value as { data: string }) : value;
 }
 
 /** The message and the stack trace of a failure are one value, which was sealed. */
-function withoutItsStack(payload: JsonObject): JsonObject {
-  const attributes = JSON.parse(Buffer.from(String(payload['data']), 'base64').toString('utf8')) as JsonObject;
+function withoutItsStack(payload: { data: string }): { data: string } {
+  const attributes = JSON.parse(Buffer.from(payload.data, 'base64').toString('utf8')) as JsonObject;
   const data = Buffer.from(JSON.stringify({ ...attributes, stack_trace: '' })).toString('base64');
   return { ...payload, data };
 }

@@ -116,7 +116,7 @@ test('a model starts what it stored by its id, and another model is held to its 
   expect(await harness.rows('by-id')).toHaveLength(1);
   // A person's word makes it anybody's.
   await harness.store.definitions.publish(writes);
-  expect(await calls('starter', [['sentinel_run', { name: 'writes' }]], ['sentinel/run'])).toEqual([undefined]);
+  expect(await calls('starts-by-name', [['sentinel_run', { name: 'writes' }]], ['sentinel/run'])).toEqual([undefined]);
 });
 
 // The last one: the verb starts a worker that does not know the doubled model.

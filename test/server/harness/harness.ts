@@ -155,6 +155,8 @@ export class Harness {
       { store, client, catalogue: this.catalogue, taskQueue },
       { definition, inputs, project, persona: 'tester', ...rest },
     );
+    // All files share one Temporal server: it would be some other file's run that is watched.
+    if (!started.isNew) throw new Error(`"${started.handle}" is the name of another run; give this one its own`);
     return started.handle;
   }
 

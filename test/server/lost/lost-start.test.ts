@@ -42,8 +42,12 @@ const isKnownToTemporal = (handle: string): Promise<boolean> =>
     );
 
 test('a row without a run is a start that got no further', async () => {
-  await harness.store.runs.create(row('half'));
-  await harness.start(definition, { handle: 'half' });
+  const { store, client, taskQueue, project } = harness;
+  await store.runs.create(row('half'));
+  await startRun(
+    { store, client, catalogue, taskQueue },
+    { definition, inputs: {}, project, persona: 'tester', handle: 'half' },
+  );
   expect(await isKnownToTemporal('half')).toBe(true);
   expect(await harness.result('half')).toMatchObject({ outcome: 'completed' });
 });
