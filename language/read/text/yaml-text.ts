@@ -3,7 +3,20 @@
  * no anchors, aliases, tags, merge keys or keys that are no text. The library composes recursively and
  * takes seconds for a hostile text of a megabyte, so size and depth are bounded before it is asked.
  */
-import { isAlias, isMap, isPair, isScalar, isSeq, parseDocument, type Node, type YAMLError } from 'yaml';
+import {
+  Composer,
+  type CST,
+  type Document,
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  type Node,
+  Parser,
+  type YAMLError,
+  YAMLParseError,
+} from 'yaml';
 import { valueDepthMax, yamlBytesMax } from '../../limits.ts';
 import type { Problem, ProblemCode } from '../../problems.ts';
 import { duplicatesMax } from './duplicate-keys.ts';
@@ -25,15 +38,7 @@ export function readYaml(text: string): DefinitionText {
       deep,
       `there are more than ${valueDepthMax} levels here; move the inner steps into a definition of their own and refer to it by "$ref"`,
     );
-  const document = parseDocument(text, {
-    schema: 'core',
-    version: '1.2',
-    merge: false,
-    uniqueKeys: false,
-    strict: true,
-    logLevel: 'error',
-    prettyErrors: false,
-  });
+  const document = documentIn(text);
   const [wrong] = [...document.errors, ...document.warnings];
   if (wrong !== undefined)
     return refused(text, 'NOT_YAML', wrong.pos[0], remedyAt(text, wrong.pos[0]) ?? plainWords(wrong));
@@ -47,6 +52,33 @@ export function readYaml(text: string): DefinitionText {
     problems: reading.twice.map((one) => twice(text, one)),
     placeOf: (paths) => placesInYaml(contents, paths),
   };
+}
+
+/** The first document of a text; a second one is an error of it. */
+function documentIn(text: string): Document.Parsed {
+  const composer = new Composer({
+    schema: 'core',
+    version: '1.2',
+    merge: false,
+    uniqueKeys: false,
+    strict: true,
+    logLevel: 'error',
+    prettyErrors: false,
+  });
+  const [first, second] = composer.compose(withOneError(new Parser().parse(text)), true, text.length);
+  if (first === undefined) throw new Error('bug: the library composes a document of any text');
+  if (second !== undefined)
+    first.errors.push(new YAMLParseError([second.range[0], second.range[1]], 'MULTIPLE_DOCS', 'a second document'));
+  return first;
+}
+
+/** Only the first error is told. A hostile text has one at each character, and the library makes an object of each. */
+function* withOneError(tokens: Iterable<CST.Token>): Generator<CST.Token> {
+  let hasError = false;
+  for (const token of tokens) {
+    if (token.type !== 'error' || !hasError) yield token;
+    hasError ||= token.type === 'error';
+  }
 }
 
 function refused(text: string, code: ProblemCode, at: number, message: string): DefinitionText {
