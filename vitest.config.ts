@@ -1,7 +1,7 @@
 /**
  * The tests by what they need. `npx vitest run --project fast` needs nothing; the others start a real
  * Postgres, a real Temporal server or a browser. Files of a project run side by side, because each has a
- * database, a task queue, a folder and ports of its own; `kill`, `slow` and `chaos` run one file at a time,
+ * database, a task queue, a folder and ports of its own; `kill`, `slow-kill` and `chaos` run one file at a time,
  * because they hold what happens at a moment against what happens at another.
  */
 import { availableParallelism } from 'node:os';
@@ -20,10 +20,15 @@ interface Needs {
   timeoutMs: number;
   globalSetup?: string[];
   maxWorkers?: number;
+  /** Whether each file has a process of its own; loading the code again costs more than half of a pure case. */
+  isolate?: boolean;
   env?: Record<string, string>;
 }
 
-function project(name: string, { include, exclude = [], timeoutMs, globalSetup = [], maxWorkers, env = {} }: Needs) {
+function project(
+  name: string,
+  { include, exclude = [], timeoutMs, globalSetup = [], maxWorkers, isolate = true, env = {} }: Needs,
+) {
   return {
     test: {
       name,
@@ -32,6 +37,7 @@ function project(name: string, { include, exclude = [], timeoutMs, globalSetup =
       globalSetup,
       env,
       pool: 'forks' as const,
+      isolate,
       testTimeout: timeoutMs,
       hookTimeout: Math.max(timeoutMs, 2 * minute),
       ...(maxWorkers === undefined ? {} : { maxWorkers }),
@@ -47,24 +53,44 @@ const timed = [
   'test/language/reading/definition.test.ts',
 ];
 
-/** Of what takes a minute and more, only what finds most is tried at each change; the soak tries these. */
+/**
+ * Of what takes long, only what finds most is tried at each change. These take turns: a soak tries a quarter of them,
+ * another for each commit (scripts/check.mjs).
+ */
 const unhurried = {
-  services: ['test/services/{looking,ending,package,webhook-port,supervisor}.test.ts'],
+  fast: [
+    'test/cli/attacks/{mcp-accept,project-code}.test.ts',
+    'test/cli/processes/{declared,simulate,test-verb,usage}.test.ts',
+  ],
+  store: [
+    'test/activities/attacks/{pages,undone-files}.test.ts',
+    'test/activities/{checkpoints/project-trees,commands/screenshot,mcp/servers,verify/code-verify}.test.ts',
+    'test/attacks/git.test.ts',
+    'test/store/{connection/database-finding,events/file-events}.test.ts',
+  ],
+  services: [
+    'test/services/{ending,kept-worker,looking,package,supervisor,webhook-port}.test.ts',
+    'test/services/attacks/{foreign-home,strangers}.test.ts',
+  ],
   server: [
-    'test/server/attacks/model-attempts.test.ts',
-    'test/server/limits/limits.test.ts',
-    'test/server/cli/{evaluation,hostile-text,jobs,mcp-serve,record-extended,run-under-way,saved,see-verbs,tutorial}.test.ts',
+    'test/server/attacks/{approved-checks,doors,held-worker,limits-of-others,model-attempts}.test.ts',
+    'test/server/attacks/attempts/names-within-step.test.ts',
+    'test/server/attacks/strangers/{copied-start,replaced-key}.test.ts',
+    'test/server/cli/{ask-verbs,evaluation,hostile-text,jobs,mcp-serve,record-extended,run-under-way,run-verb,saved,see-verbs,tutorial}.test.ts',
     'test/server/events/watching.test.ts',
     'test/server/groups/forked-group.test.ts',
-    'test/server/kill/{services,groups,one-branch,force-cancel}.test.ts',
-    'test/server/kill/questions/*.test.ts',
-    'test/server/kill/undo.test.ts',
-    'test/server/kill/models/{agent-segments,compaction,model-calls,model-context,model-turns,replayed-turns}.test.ts',
-    'test/server/models/{background-samples,build-fix-loop,misbehaving,shipping,shown,spending}.test.ts',
+    'test/server/limits/limits.test.ts',
+    'test/server/models/{background-samples,build-fix-loop,cassettes,fork-turn,live,misbehaving,own-commands,shipping,shown,spending,tell}.test.ts',
+    'test/server/notifications/notifications.test.ts',
     'test/server/questions/{approval,second-answer,whole-action}.test.ts',
-    'test/server/replay/{outlasting,same-trace}.test.ts',
+    'test/server/replay/{outlasting,same-trace,side-by-side}.test.ts',
     'test/server/steering/{fork,undo}.test.ts',
     'test/server/workers/{ending,large,versions}.test.ts',
+  ],
+  kill: [
+    'test/server/kill/{fan,force-cancel,groups,one-branch,quiet-trigger,services,undo}.test.ts',
+    'test/server/kill/models/{agent-segments,compaction,model-calls,model-context,model-turns,replayed-turns}.test.ts',
+    'test/server/kill/questions/*.test.ts',
   ],
 };
 
@@ -77,9 +103,10 @@ export default defineConfig({
           'test/{language,interpreter,conformance,cli,project,models}/**/*.test.ts',
           'test/histories/{replay,ledger}.test.ts',
         ],
-        exclude: [...timed, 'test/models/local/**'],
+        exclude: [...timed, ...unhurried.fast, 'test/models/local/**'],
         timeoutMs: minute,
         maxWorkers: availableParallelism(),
+        isolate: false,
       }),
       project('alone', { include: timed, timeoutMs: minute, maxWorkers: 1 }),
       project('models', {
@@ -91,6 +118,7 @@ export default defineConfig({
       }),
       project('store', {
         include: ['test/{store,activities,attacks}/**/*.test.ts'],
+        exclude: unhurried.store,
         timeoutMs: 2 * minute,
         globalSetup: ['test/postgres.ts'],
         maxWorkers: 2,
@@ -112,7 +140,7 @@ export default defineConfig({
       }),
       project('kill', {
         include: ['test/server/kill/**/*.test.ts'],
-        exclude: unhurried.server,
+        exclude: unhurried.kill,
         timeoutMs: 5 * minute,
         globalSetup: ['test/server/harness/global-setup.ts'],
         maxWorkers: 1,
@@ -124,22 +152,32 @@ export default defineConfig({
         maxWorkers: 1,
         env: soak,
       }),
-      project('slow', {
-        include: [
-          'test/server/slow/**/*.test.ts',
-          'test/server/nested/held-while-it-begins.test.ts',
-          ...unhurried.server,
-        ],
-        timeoutMs: 30 * minute,
-        env: soak,
-        globalSetup: ['test/server/harness/global-setup.ts'],
-        maxWorkers: 1,
+      project('slow-fast', { include: unhurried.fast, timeoutMs: minute, maxWorkers: availableParallelism() }),
+      project('slow-store', {
+        include: unhurried.store,
+        timeoutMs: 2 * minute,
+        globalSetup: ['test/postgres.ts'],
+        maxWorkers: 2,
       }),
       project('slow-services', {
         include: unhurried.services,
         timeoutMs: 5 * minute,
         globalSetup: ['test/services/harness/global-setup.ts'],
         maxWorkers: 2,
+      }),
+      project('slow-server', {
+        include: ['test/server/nested/held-while-it-begins.test.ts', ...unhurried.server],
+        timeoutMs: 5 * minute,
+        globalSetup: ['test/server/harness/global-setup.ts'],
+        maxWorkers: 2,
+        env: soak,
+      }),
+      project('slow-kill', {
+        include: ['test/server/slow/**/*.test.ts', ...unhurried.kill],
+        timeoutMs: 30 * minute,
+        globalSetup: ['test/server/harness/global-setup.ts'],
+        maxWorkers: 1,
+        env: soak,
       }),
       project('chaos', {
         include: ['test/server/chaos/**/*.test.ts'],

@@ -24,9 +24,11 @@ const subjects = [
   'ending',
   'visible',
 ];
-const projects = ['fast', 'store', 'services', 'server', 'kill', 'slow', 'slow-services'].flatMap((name) => [
+const projects = ['fast', 'store', 'services', 'server', 'kill'].flatMap((name) => [
   '--project',
   name,
+  '--project',
+  `slow-${name}`,
 ]);
 const { status } = spawnSync(
   process.execPath,

@@ -6,7 +6,9 @@
 // reason, before the last line, which sums up the whole run.
 //
 //   npm test                     build, types, format, lint, and the tests that a change is held against
-//   npm run soak                 the tests that take long: many random runs, a local model, long loops, crowds, chaos
+//   npm run soak                 the tests that take long: many random runs, a local model, long loops, crowds, chaos;
+//                                of those that take turns a quarter, another for each commit
+//   npm run soak -- --all        all four quarters
 //   npm test -- --only NAME ...  some steps: install, build, types, format, lint, or a vitest project
 //   npm run soak -- --sum        adds the latest `npm test`: the last line is that of both
 //
@@ -26,9 +28,11 @@ const argv = process.argv.slice(2);
 const only = argv.includes('--only') ? argv.slice(argv.indexOf('--only') + 1) : null;
 const isSoak = argv.includes('--soak');
 const isSum = argv.includes('--sum');
+const inTurns = ['slow-fast', 'slow-store', 'slow-services', 'slow-server', 'slow-kill'];
 const projects = isSoak
-  ? ['random', 'models', 'slow', 'slow-services', 'chaos']
+  ? ['random', 'models', ...inTurns, 'chaos']
   : ['fast', 'alone', 'store', 'services', 'server', 'kill', 'browser'];
+const quarter = isSoak && !argv.includes('--all') ? `${turn() + 1}/4` : undefined;
 // Chaos makes the same choices each time, so that what CI says is about the change; `npm run chaos` makes others.
 const settings = { chaos: { SENTINEL_CHAOS_SEED: process.env.SENTINEL_CHAOS_SEED ?? '7' } };
 const totals = new Totals();
@@ -50,6 +54,13 @@ function step(name, run) {
 function isInstalled() {
   const installed = statSync(join(root, 'node_modules', '.package-lock.json'), { throwIfNoEntry: false });
   return installed !== undefined && statSync(join(root, 'package-lock.json')).mtimeMs <= installed.mtimeMs;
+}
+
+/** 0 to 3: the commit says which, so that a failure comes again; where there is none, the day does. */
+function turn() {
+  const { stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' });
+  const commit = Number.parseInt(stdout?.slice(0, 8) ?? '', 16);
+  return (Number.isNaN(commit) ? Math.floor(startedAt.getTime() / 86_400_000) : commit) % 4;
 }
 
 /** What some tests need and most machines lack; without it they are skipped by name. */
@@ -85,7 +96,8 @@ function runProject(project) {
     totals.skipped.push('browser (no Chromium)');
     return;
   }
-  files.push(...runTestProject(project, totals, settings[project]));
+  const part = inTurns.includes(project) ? quarter : undefined;
+  files.push(...runTestProject(project, totals, { part, env: settings[project] }));
 }
 
 const program = (path, ...args) => call(process.execPath, [join('node_modules', path), ...args]).status === 0;
@@ -103,6 +115,7 @@ installPackages();
 if (!isSoak || !existsSync(join(root, 'dist', '.built')))
   step('build', () => call(process.execPath, ['scripts/build.mjs']).status === 0);
 if (!isSoak) checkSources();
+if (quarter !== undefined) process.stdout.write(`\n── of the tests that take turns: part ${quarter}\n`);
 for (const project of projects) runProject(project);
 
 const seconds = Math.round((Date.now() - startedAt.getTime()) / 1000);

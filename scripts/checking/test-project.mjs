@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Adds its tests to the totals; answers with how long each of its files took. */
-export function runTestProject(project, totals, env = {}) {
+/** Adds its tests, or those of a part as `2/4` of its files, to the totals; answers with how long each file took. */
+export function runTestProject(project, totals, { part, env = {} } = {}) {
   process.stdout.write(`\n── tests: ${project}\n`);
   const reports = mkdtempSync(join(tmpdir(), 'sentinel-check-'));
   const [report, times] = [join(reports, 'report.json'), join(reports, 'times.json')];
@@ -23,6 +23,7 @@ export function runTestProject(project, totals, env = {}) {
       '--reporter=json',
       `--outputFile.json=${report}`,
       '--reporter=./scripts/checking/file-times.mjs',
+      ...(part === undefined ? [] : [`--shard=${part}`]),
     ],
     {
       cwd: root,

@@ -75,8 +75,10 @@ test('CI runs the test command of the README and the soak, and both together run
   const ran = Array.from(read('.ci/run').matchAll(/^npm (?:run )?([\w-]+)/gm), ([, name = '']) => name);
   expect(ran).toEqual(['test', 'soak']);
   const projects = Array.from(read('vitest.config.ts').matchAll(/project\('([\w-]+)'/g), ([, name = '']) => name);
-  const checked = /^const projects = ([^;]+);/m.exec(read('scripts/check.mjs'))?.[1] ?? '';
-  expect(Array.from(checked.matchAll(/'([\w-]+)'/g), ([, name = '']) => name).toSorted()).toEqual(projects.toSorted());
+  const checked = Array.from(read('scripts/check.mjs').matchAll(/^const (?:inTurns|projects) = ([^;]+);/gm), ([text]) =>
+    Array.from(text.matchAll(/'([\w-]+)'/g), ([, name = '']) => name),
+  );
+  expect(checked.flat().toSorted()).toEqual(projects.toSorted());
 });
 
 /** Our folders, so that a path of the project can be told from one of a user's project. */
