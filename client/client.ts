@@ -26,6 +26,7 @@ import type { ControlVerb, RunState } from '../workflows/messages/messages.ts';
 import type { AnsweredQuestion, AnswerOptions } from './contract/answers.ts';
 import type { Cancelled } from './cancel-run.ts';
 import { ClientError, refuseFault } from '../runs/client-error.ts';
+import { givenHandleFault } from '../runs/handles/given-handle.ts';
 import { asClientWould } from './as-client-error.ts';
 import { putCassette } from './cassettes/stored-cassette.ts';
 import { runAt } from './lookup/run-at.ts';
@@ -77,6 +78,8 @@ export interface StartOptions {
   origin?: RunOrigin;
   /** The text of a cassette. The run then sends no request to a model, and gets the recorded answers. */
   cassette?: string;
+  /** Whether the definition is saved under its name. Default: true without an `origin`. Inside a step it never is. */
+  saves?: boolean;
 }
 
 export interface Started {
@@ -121,6 +124,7 @@ export class SentinelClient {
    */
   async start(definition: Definition, options: StartOptions): Promise<Started> {
     refuseRelative(options.project);
+    if (options.handle !== undefined) refuseFault(givenHandleFault(options.handle));
     const [parts, { startRun }] = await Promise.all([
       this.#connections.runServices(options.host, options.project),
       import('../runs/start-run.ts'),

@@ -15,7 +15,7 @@ import {
   type ScheduleOptions,
 } from '@temporalio/client';
 import { entriesFor } from '../language/catalogue.ts';
-import { reservedHandleFault } from '../language/events/reserved-events.ts';
+import { givenHandleFault } from './handles/given-handle.ts';
 import { startValues } from '../language/inputs/declared-inputs.ts';
 import { inputFault } from '../language/inputs/refused-inputs.ts';
 import type { JsonObject } from '../language/json.ts';
@@ -94,7 +94,7 @@ interface ScheduleMemo {
 export async function createSchedule(parts: RunServices, request: ScheduleRequest): Promise<ScheduleReport> {
   const { id } = request;
   const { secrets } = parts.store;
-  refuseFault(faultOfInputs(request.inputs) ?? reservedHandleFault(id));
+  refuseFault(faultOfInputs(request.inputs) ?? givenHandleFault(id));
   const before = await secrets.tokensOf(scheduleOwner(id));
   // Asked first: a schedule that is made anew has started nothing.
   const mayBeHeld = before.length > 0 && (await hasRunsUnderWay(parts.client, id));

@@ -74,6 +74,8 @@ export interface StartRequest {
   cassette?: string;
   /** The run whose step starts it with a command. */
   by?: string;
+  /** Whether its name finds it afterwards. By default it does where a person starts a file, and nothing else does. */
+  saves?: boolean;
 }
 
 export interface StartedRun {
@@ -165,14 +167,12 @@ function inputsTaken({ definition, inputs, from }: StartRequest, library: { [nam
 }
 
 /** What the run's first step has to find. */
-async function keepBefore(
-  store: Store,
-  handle: string,
-  { definition, conversations = [], cassette, by, inherited }: StartRequest,
-  isNew: boolean,
-): Promise<void> {
-  // A name is moved by whoever may do what it stands for: no step does that by starting a run.
-  await (inherited === undefined ? store.definitions.save(definition) : store.definitions.keep(definition));
+async function keepBefore(store: Store, handle: string, request: StartRequest, isNew: boolean): Promise<void> {
+  const { definition, conversations = [], cassette, by, inherited, origin } = request;
+  // A name is moved by a person who gives what it is to stand for: not by a step that starts a run, and not by what goes
+  // on from such a run, or starts what a step has kept.
+  const { saves = inherited === undefined && origin === undefined } = request;
+  await (saves ? store.definitions.save(definition) : store.definitions.keep(definition));
   // What a start that died had said of it does not count.
   if (cassette !== undefined || !isNew) await store.cassettes.replay(handle, cassette ?? null);
   if (by !== undefined) await store.cassettes.startedBy(handle, by);

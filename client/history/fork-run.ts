@@ -23,6 +23,7 @@ import type { RetraceTarget, Standing } from '../../workflows/history/retrace.ts
 import { adoptBounds, cleansUpCancelled, frameDifferences } from '../../workflows/history/same-frames.ts';
 import type { Position } from '../../interpreter/position.ts';
 import { ClientError, refuseFault } from '../../runs/client-error.ts';
+import { givenHandleFault } from '../../runs/handles/given-handle.ts';
 import { asClientWould } from '../as-client-error.ts';
 import { startRun, type RunServices } from '../../runs/start-run.ts';
 import { viewerOf } from '../../runs/temporal-connection.ts';
@@ -62,7 +63,9 @@ export async function forkRun(
   events: readonly RunEvent[],
 ): Promise<Fork> {
   const { handle: of, set = {}, definition: edited, known, as, persona, host } = request;
-  refuseFault(faultOfValues(set, (name) => `the variable "${name}"`));
+  refuseFault(
+    faultOfValues(set, (name) => `the variable "${name}"`) ?? (as === undefined ? null : givenHandleFault(as)),
+  );
   const history = await partsOf(parts.client, of);
   const standing = await findStanding(parts, bundle, history, request, events);
   const taskQueue = host === undefined ? (history.at(-1)?.taskQueue ?? parts.taskQueue) : `sentinel@${host}`;

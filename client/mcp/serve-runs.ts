@@ -52,6 +52,7 @@ function addStarting(server: McpServer, served: Served): void {
         persona,
         inputs,
         known: definition.known,
+        saves: false,
         ...(asked === undefined ? {} : { handle: handleFor(asked) }),
       });
       return said(started);

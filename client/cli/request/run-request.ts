@@ -5,6 +5,7 @@ import { faultOfValues, isJsonObject, valueFault, type Json, type JsonObject } f
 import type { Definition } from '../../../language/model.ts';
 import { BUILT_INS, isSafeName } from '../../../language/expression/scope.ts';
 import { refuseFault } from '../../../runs/client-error.ts';
+import { givenHandleFault } from '../../../runs/handles/given-handle.ts';
 import type { Known } from '../../read-definition.ts';
 import { usage } from './usage.ts';
 
@@ -79,10 +80,8 @@ function nameFor(name: string): string {
 }
 
 export function handleFor(id: string): string {
-  if (/^[A-Za-z0-9][A-Za-z0-9._:-]{0,199}$/.test(id)) return id;
-  throw usage(
-    `--id ${id} cannot be a handle; use up to 200 letters, digits, and . _ : - beginning with a letter or digit.`,
-  );
+  refuseFault(givenHandleFault(id));
+  return id;
 }
 
 /** JSON is a value, anything else text. */

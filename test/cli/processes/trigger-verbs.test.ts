@@ -70,7 +70,7 @@ describe('mistakes', () => {
     },
     {
       args: ['schedule', 'create', 'hello.json', '--cron', '@daily', '--id', 'a b'],
-      says: /--id a b cannot be a handle/,
+      says: /"a b" cannot be a handle/,
     },
     {
       args: ['schedule', 'create', 'broken.json', '--cron', '@daily'],

@@ -169,7 +169,7 @@ describe('usage errors', () => {
     { args: ['run', 'hello.json', '--input-file', 'cut.json'], says: /does not hold a JSON object/ },
     { args: ['run', 'hello.json', '--project', 'nowhere'], says: /--project nowhere does not exist/ },
     { args: ['run', 'hello.json', '--project', 'hello.json'], says: /--project hello\.json is not a folder/ },
-    { args: ['run', 'hello.json', '--id', 'a/b'], says: /--id a\/b cannot be a handle/ },
+    { args: ['run', 'hello.json', '--id', 'a/b'], says: /"a\/b" cannot be a handle/ },
     { args: ['run', 'helo'], says: /no definition "helo".*; write "hello", or give the path of a file\.\n$/ },
     {
       args: ['list', '--status', 'done'],

@@ -112,6 +112,8 @@ test('it starts a saved sentinel, shows how it stands, its trace and its logs', 
   });
   expect(handle).toBe('greeting');
   await harness.result('greeting');
+  // A client names what there is; it saves nothing under the name.
+  expect(await harness.store.definitions.find('greet')).toBeNull();
   await until(async () => (await value(careful, 'run_status', { handle }))['status'] === 'completed');
   expect(await value(careful, 'run_status', { handle })).toMatchObject({
     outputs: { greeting: { stdout: 'hello ada\nagain\n', exitCode: 0 } },

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Definition } from '../../../../language/model.ts';
 import type { StoredDefinition } from '../../../../prisma/store/contract/contract.ts';
 import { once, shell } from '../../harness/definitions.ts';
-import { CLI, Harness } from '../../harness/harness.ts';
+import { CLI, Harness, until } from '../../harness/harness.ts';
 
 let harness: Harness;
 let saved: StoredDefinition;
@@ -56,6 +56,22 @@ test.each([
   ['registering it for an event', ['trigger', 'add', 'own.json', '--event', 'some:thing']],
 ])('allowed, and it moves no name: %s', async (_what, words) => {
   expect(await said(...words)).toMatchObject({ code: 0 });
+  expect(await harness.store.definitions.find('release')).toEqual(saved);
+  expect(await harness.store.definitions.versions('release')).toEqual([saved]);
+});
+
+test('what a step has kept moves no name later: when an event starts it, and when a person forks it or runs its id', async () => {
+  expect(await said('trigger', 'add', 'own.json', '--event', 'kept:starts')).toMatchObject({ code: 0 });
+  await harness.run(once('emits-for-kept', [{ type: 'emit', event: 'kept:starts' }]));
+  const { hash } = await harness.store.definitions.keep(passes('release'));
+  const started = async () => (await harness.store.runs.list({})).filter((run) => run.definitionHash === hash);
+  // The first was started by a step above, the second by the event.
+  await until(async () => (await started()).length === 2);
+  const [{ handle } = { handle: '' }] = await started();
+  expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
+  expect(await harness.store.definitions.versions('release')).toEqual([saved]);
+  expect(await harness.command('fork', handle, '--at', 'steps.0@1')).toMatchObject({ code: 0 });
+  expect(await harness.command('run', hash)).toMatchObject({ code: 0 });
   expect(await harness.store.definitions.find('release')).toEqual(saved);
   expect(await harness.store.definitions.versions('release')).toEqual([saved]);
 });

@@ -1,0 +1,23 @@
+/** Which handles a person or a program may give a run. */
+import { expect, test } from 'vitest';
+import { givenHandleFault } from '../../../runs/handles/given-handle.ts';
+
+test.each(['nightly', 'Build.2', 'a:b', 'x'.repeat(200)])('%s names a run', (handle) => {
+  expect(givenHandleFault(handle)).toBeNull();
+});
+
+test.each([
+  ['what names no run in events', '@emit'],
+  ['what names no run in events, with more', '@webhook-1'],
+  ['a run that a step starts', 'deploy/steps.0@1'],
+  ['nothing', ''],
+  ['two words', 'a b'],
+  ['a sign without width', '\u200Bnightly'],
+  ['more than fits', 'x'.repeat(201)],
+])('no run is called %s', (_what, handle) => {
+  expect(givenHandleFault(handle)?.code).toBe('USAGE');
+});
+
+test('no run is called what reads as the end of another', () => {
+  expect(givenHandleFault('finished:deploy')?.code).toBe('EVENT_RESERVED');
+});
