@@ -156,7 +156,7 @@ export class Connections {
     if (!this.#config.database.isExternal) await this.#ready('postgres');
     const [{ openClientStore }, { withNamesOfPersons }] = await Promise.all([
       import('./database-door.ts'),
-      import('./within-step.ts'),
+      import('./rights/within-step.ts'),
     ]);
     return withNamesOfPersons(openClientStore(databaseUrl(this.#config), POOL_SIZE));
   }

@@ -7,6 +7,7 @@ import { findCommand, type Catalogue, type CommandFacts } from '../../language/c
 import { depthFault, valueFault, type Json, type ValueFault } from '../../language/json.ts';
 import { Failure } from '../failures/failures.ts';
 import { toolNameProblems } from '../../language/models/tool-names.ts';
+import { RUN_PARAMS } from '../../language/rights/powers.ts';
 import { BackgroundProcesses } from '../shell/background.ts';
 import { codeCommands } from './code.ts';
 import { diagnosticsCommands } from './code-diagnostics.ts';
@@ -170,7 +171,9 @@ async function runCommand(
   context: CommandContext,
   others: OtherCommands,
 ): Promise<Json> {
-  const result = await command.run(readParams(command, params), context, others);
+  const given = readParams(command, params);
+  await refuseOtherProjects(command.name, given, context);
+  const result = await command.run(given, context, others);
   refuse(valueFault(result, `the result of ${command.name}`));
   const checked = command.result.safeParse(result);
   if (!checked.success)
@@ -178,6 +181,21 @@ async function runCommand(
       cause: checked.error,
     });
   return result;
+}
+
+/** A model says nothing to runs of other projects, and hears nothing of them. */
+async function refuseOtherProjects(name: string, given: unknown, context: CommandContext): Promise<void> {
+  if (context.confinement?.byModel !== true) return;
+  for (const param of RUN_PARAMS[name] ?? []) {
+    const handle = (given as { [param: string]: unknown })[param];
+    if (typeof handle !== 'string') continue;
+    const found = await context.store.runs.find(handle);
+    if (found !== null && found.project !== context.run.project)
+      throw new Failure(
+        'RIGHTS_EXCEEDED',
+        `${name}: "${handle}" is a run of another project, and a model has to do with those of its own`,
+      );
+  }
 }
 
 function readParams(command: Command, params: Json): unknown {

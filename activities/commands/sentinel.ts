@@ -84,6 +84,7 @@ const ListParams = z.strictObject({
 async function list(params: z.infer<typeof ListParams>, context: CommandContext): Promise<JsonObject[]> {
   const query = {
     limit: params.limit ?? 100,
+    ...(context.confinement?.byModel === true ? { project: context.run.project } : {}),
     ...(params.status === undefined ? {} : { status: params.status }),
     ...(params.personaId === undefined ? {} : { persona: params.personaId }),
   };

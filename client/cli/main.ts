@@ -63,11 +63,21 @@ async function programFor(wanted: string | undefined, argv: readonly string[]): 
       .exitOverride()
       .configureOutput({ writeErr: () => undefined });
     if (kind !== 'group') declareKind(command, kind);
+    command.hook('preAction', async (_command, asked) => {
+      const { refuseWithinStep } = await import('../rights/within-step.ts');
+      await refuseWithinStep(pathOf(asked, program), asked.optsWithGlobals(), asked.args);
+    });
     await (await load()).define(command, argv);
     takesHandle = describeHandles(command);
   }
   return { program, takesHandle };
 }
+
+/** `step add`, for a verb of a group. */
+const pathOf = (command: Command, program: Command): string =>
+  command.parent === null || command.parent === program
+    ? command.name()
+    : `${pathOf(command.parent, program)} ${command.name()}`;
 
 async function ownVersion(): Promise<string> {
   const [{ ownRoot }, { readFileSync }] = await Promise.all([

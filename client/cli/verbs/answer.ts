@@ -2,15 +2,16 @@
 import type { Command } from 'commander';
 import { CHOICES, type Choice } from '../../../language/events/question.ts';
 import type { OpenClient } from '../../open-client.ts';
-import { letsAct } from '../../lookup/find-question.ts';
 import { standingText } from '../../lookup/standing-answer.ts';
-import { refuseWithinStep } from '../../within-step.ts';
+import { isWithinStep } from '../../rights/within-step.ts';
 import { openOutput } from '../output/output.ts';
 import { givenJson } from '../request/given-json.ts';
 import { nearestOf, usage } from '../request/usage.ts';
 import { LAST } from '../runs/handles-typed.ts';
 import { withRun } from '../runs/run-named.ts';
 
+/** Who answers where a process of a step does, whatever it says. */
+const STEP = 'a step';
 const DATA_REMEDY = `write it in single quotes: --data '{"name": "value"}'`;
 
 interface Options {
@@ -61,11 +62,9 @@ async function answer(given: string, words: readonly string[], options: Options)
     throw usage(
       `"answer" takes a handle, at most one id and a choice; quote what belongs together, and write a reason with --note.`,
     );
-  const said = CHOICES.find((known) => known === words.at(-1));
-  if (said !== undefined && letsAct(said))
-    await refuseWithinStep(`A run does not answer "${said}" for a person: a person runs "sentinel answer".`);
   const id = words.length === 2 ? words[0] : undefined;
-  const { note, digest, by = process.env['USER'] ?? 'local' } = options;
+  const { note, digest } = options;
+  const by = (await isWithinStep()) ? STEP : (options.by ?? process.env['USER'] ?? 'local');
   const data = options.data === undefined ? {} : { data: givenJson('--data', options.data, DATA_REMEDY) };
   await withRun(output, given, async (client, handle) => {
     const choice = await choiceOf(client, handle, id, words.at(-1) ?? '');

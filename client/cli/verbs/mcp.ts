@@ -9,7 +9,6 @@ import { openOutput, type Output } from '../output/output.ts';
 import { defineGroup } from '../request/group.ts';
 import { projectFolder } from '../request/run-request.ts';
 import { nearestOf, usage } from '../request/usage.ts';
-import { refuseWithinStep } from '../../within-step.ts';
 
 interface Options {
   json?: boolean;
@@ -123,7 +122,6 @@ Examples:
 
 async function accept(server: string, digest: string, options: Options): Promise<void> {
   const output = openOutput(options);
-  await refuseWithinStep('A run does not accept tools for itself: a person runs "sentinel mcp accept".');
   const at = await serversOf(options, output, true);
   if (!Object.hasOwn(at.servers, server)) {
     const names = Object.keys(at.servers);
@@ -183,8 +181,6 @@ async function serveOn(options: Options & { persona?: string; allowApprove?: boo
   // Messages go to stderr: stdout belongs to the protocol.
   const output = openOutput({ json: false });
   const project = projectFolder(options.project);
-  if (options.allowApprove === true)
-    await refuseWithinStep('A run does not approve for itself: a person starts the server with --allow-approve.');
   const [{ projectConfig }, { withClient }, { serve }, { StdioServerTransport }] = await Promise.all([
     import('../request/project-config.ts'),
     import('../request/with-client.ts'),

@@ -1,5 +1,6 @@
 /** `sentinel pause HANDLE`. */
 import type { Command } from 'commander';
+import { isWithinStep } from '../../rights/within-step.ts';
 import { control, refuseStopping } from '../runs/control.ts';
 
 export function define(command: Command): void {
@@ -18,7 +19,10 @@ Examples:
     )
     .action((handle: string, options: { json?: boolean; reason?: string }) =>
       control(handle, options, 'is paused', async (client, found) =>
-        refuseStopping(await client.pause(found, options.reason), 'pause'),
+        refuseStopping(
+          await client.pause(found, options.reason ?? ((await isWithinStep()) ? 'a step paused it' : undefined)),
+          'pause',
+        ),
       ),
     );
 }

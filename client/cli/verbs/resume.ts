@@ -1,6 +1,5 @@
 /** `sentinel resume HANDLE`. */
 import type { Command } from 'commander';
-import { refuseWithinStep } from '../../within-step.ts';
 import { control, refuseStopping } from '../runs/control.ts';
 
 export function define(command: Command): void {
@@ -17,9 +16,6 @@ Examples:
   sentinel resume nightly --json`,
     )
     .action(async (handle: string, options: { json?: boolean }) => {
-      await refuseWithinStep(
-        'A run does not lift a pause for a person: a person runs "sentinel resume"; a definition has the command sentinel/resume.',
-      );
       await control(handle, options, 'continues', async (client, found) =>
         refuseStopping(await client.resume(found), 'resume'),
       );

@@ -5,7 +5,6 @@ import { isJsonObject, type Json, type JsonObject } from '../../../language/json
 import type { EditRequest, ListedStep, StepList } from '../../../interpreter/edits.ts';
 import { ClientError } from '../../client.ts';
 import type { OpenClient } from '../../open-client.ts';
-import { refuseWithinStep } from '../../within-step.ts';
 import { noSuchStep } from '../../lookup/no-such-step.ts';
 import type { Paint } from '../../show/paint.ts';
 import { runAt } from '../../lookup/run-at.ts';
@@ -165,9 +164,6 @@ Examples:
 async function edit(op: EditRequest['op'], run: string, path: string, options: Options): Promise<void> {
   const output = openOutput(options);
   const given = stepGiven(op, options);
-  await refuseWithinStep(
-    `A run does not edit runs for a person: a person runs "sentinel step ${op}"; a definition has the commands sentinel/step/….`,
-  );
   await withRun(output, run, async (client, handle) => {
     const seen = await seenBy(client, handle, path, options, given);
     const { note, by = process.env['USER'] ?? 'local' } = options;

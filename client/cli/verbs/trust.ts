@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import { statSync } from 'node:fs';
 import { readConfig } from '../../../services/config/config.ts';
 import { configFileOf } from '../../../services/config/project-file.ts';
-import { refuseWithinStep } from '../../within-step.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { projectFolder } from '../request/run-request.ts';
 import { usage } from '../request/usage.ts';
@@ -34,7 +33,6 @@ Examples:
     )
     .action(async (options: Options) => {
       const output = openOutput(options);
-      await refuseWithinStep('A run does not trust for a person: a person runs "sentinel trust".');
       if (options.home === true) await trustHome(output);
       else await trustProject(options, output);
     });

@@ -1,7 +1,6 @@
 /** `sentinel undo HANDLE [KEY]`. */
 import type { Command } from 'commander';
 import type { Undone } from '../../client.ts';
-import { refuseWithinStep } from '../../within-step.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { withRun } from '../runs/run-named.ts';
@@ -40,8 +39,6 @@ Examples:
 
 async function undo(given: string, key: string | undefined, options: Options): Promise<void> {
   const output = openOutput(options);
-  if (options.force === true)
-    await refuseWithinStep('A run does not overwrite what others changed: a person runs "sentinel undo --force".');
   await withRun(output, given, async (client, handle) => {
     const { only, dryRun, force } = options;
     const undone = await client.undo(handle, { key, only, dryRun, force });

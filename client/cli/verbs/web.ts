@@ -4,7 +4,6 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { type Config, readConfig } from '../../../services/config/config.ts';
 import type { SealKeys } from '../../../services/config/seal-key.ts';
 import { readServicesState } from '../../../services/config/services-state.ts';
-import { refuseWithinStep } from '../../within-step.ts';
 import type { UiPlace } from '../../web/serve-web.ts';
 import { openOutput } from '../output/output.ts';
 import { Progress } from '../request/with-client.ts';
@@ -38,7 +37,6 @@ Examples:
 
 async function web(handle: string | undefined, options: Options): Promise<void> {
   const output = openOutput(options);
-  await refuseWithinStep('A run does not open the Web UI for a person: a person runs "sentinel web".');
   if (!readConfig().temporal.isExternal) await up(new Progress(output));
   const config = readConfig();
   const ui = placeOfUi(config);

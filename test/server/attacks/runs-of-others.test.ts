@@ -2,6 +2,9 @@
  * What a model says to runs of others, and hears of them: a run that a person paused stays so, and a definition of the
  * model hears of no end but those of its own runs. Beside each stands what it may do with what it did itself.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startedHandle } from '../../../activities/commands/sentinel.ts';
 import type { Definition, LlmStep, Step } from '../../../language/model.ts';
@@ -89,6 +92,40 @@ test('a model lets no run go on that a person or a step paused, and one that it 
   const lifting: Step = { type: 'command', command: 'sentinel/resume', params: { handle: byStep } };
   expect((await harness.run(once('lifts', [lifting]))).result).toMatchObject({ outcome: 'completed' });
   expect(await Promise.all([byPerson, byStep].map(isHeld))).toEqual([false, false]);
+});
+
+test('a model has to do with runs of its own project', async () => {
+  const elsewhere = mkdtempSync(join(tmpdir(), 'sentinel-elsewhere-'));
+  const theirs = await harness.start(once('of-another-project', [shell('sleep 60')]), {
+    handle: 'of-another-project',
+    project: elsewhere,
+  });
+  const ours = await underWay('of-this-project');
+  await harness.untilEvent(theirs, ({ type }) => type === 'step-started');
+  const looks = ['sentinel/status', 'sentinel/logs/list', 'sentinel/logs/read', 'sentinel/logs/tail'];
+  const steers = ['sentinel/pause', 'sentinel/resume', 'sentinel/stop', 'sentinel/cancel'];
+  const tools = [...looks, 'sentinel/step/list', ...steers];
+  const calls = (handle: string): ToolCall[] =>
+    tools.map((name) => [
+      name.replaceAll('/', '_'),
+      name === 'sentinel/step/list' ? { sentinelId: handle } : { handle },
+    ]);
+  const list: ToolCall[] = [['sentinel_list', {}]];
+  await harness.run(asks('neighbour', [...calls(theirs), ...list, ...calls(ours)], [...tools, 'sentinel/list']), {
+    handle: 'neighbour',
+  });
+  const said = await failures('neighbour', 2 * tools.length + 1);
+  expect(said.slice(0, tools.length)).toEqual(tools.map(() => 'RIGHTS_EXCEEDED'));
+  expect(said.slice(tools.length)).toEqual([undefined, ...tools.map(() => undefined)]);
+  const messages = await harness.store.conversations.read({ handle: 'neighbour', conversation: 'steps.0@1' });
+  const listed = JSON.stringify(messages.filter(({ turn, part }) => turn === tools.length + 1 && part > 0));
+  expect([listed.includes(ours), listed.includes(theirs)]).toEqual([true, false]);
+  expect((await harness.state(theirs)).status).toBe('running');
+  // What a step of the definition says is its author's word.
+  const step: Step = { type: 'command', command: 'sentinel/cancel', params: { handle: theirs } };
+  expect((await harness.run(once('ends-theirs', [step]))).result).toMatchObject({ outcome: 'completed' });
+  expect(await harness.result(theirs)).toMatchObject({ outcome: 'cancelled' });
+  rmSync(elsewhere, { recursive: true, force: true });
 });
 
 test('nor does the model of a run that was started by the one that a person paused', async () => {

@@ -245,7 +245,7 @@ test('a run cannot accept for itself', async () => {
   });
   expect(outputs['served']).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringContaining('A run does not approve for itself') as string,
+    stderr: expect.stringContaining('A run does not approve for a person') as string,
   });
   expect(existsSync(join(harness.project, '.sentinel', 'mcp.json'))).toBe(true);
   expect(readFileSync(join(harness.project, '.sentinel', 'mcp.json'), 'utf8')).toBe(kept);

@@ -61,8 +61,8 @@ test.each([
 });
 
 test('what a step has kept moves no name later: when an event starts it, and when a person forks it or runs its id', async () => {
-  expect(await said('trigger', 'add', 'own.json', '--event', 'kept:starts')).toMatchObject({ code: 0 });
-  await harness.run(once('emits-for-kept', [{ type: 'emit', event: 'kept:starts' }]));
+  // The trigger was registered above.
+  await harness.run(once('emits-for-kept', [{ type: 'emit', event: 'some:thing' }]));
   const { hash } = await harness.store.definitions.keep(passes('release'));
   const started = async () => (await harness.store.runs.list({})).filter((run) => run.definitionHash === hash);
   // The first was started by a step above, the second by the event.
@@ -74,6 +74,39 @@ test('what a step has kept moves no name later: when an event starts it, and whe
   expect(await harness.command('run', hash)).toMatchObject({ code: 0 });
   expect(await harness.store.definitions.find('release')).toEqual(saved);
   expect(await harness.store.definitions.versions('release')).toEqual([saved]);
+});
+
+test('it replaces no trigger and no schedule, registers again what is there, and adds of its own', async () => {
+  const trigger = async () => (await harness.store.triggers.list()).find(({ name }) => name === 'release');
+  const before = await trigger();
+  const add = (file: string, event: string) => said('trigger', 'add', file, '--event', event);
+  expect(await add('same.json', 'other:thing')).toEqual({
+    code: 1,
+    out: expect.stringContaining('ANSWER_REFUSED') as string,
+  });
+  expect(await add('own.json', 'some:thing')).toMatchObject({ code: 0 });
+  expect(await trigger()).toEqual(before);
+  // A person holds it, and it stays held.
+  expect((await harness.command('trigger', 'pause', 'release')).code).toBe(0);
+  expect(await add('own.json', 'some:thing')).toMatchObject({ code: 1 });
+  expect((await trigger())?.isPaused).toBe(true);
+  expect(await add('free.json', 'some:thing')).toMatchObject({ code: 0 });
+  const create = ['schedule', 'create', 'same.json', '--cron', "'0 0 2 1 *'"];
+  expect(await said(...create)).toMatchObject({ code: 2 });
+  expect(await said(...create, '--replace')).toMatchObject({ code: 1 });
+  expect(await said(...create, '--id', 'of-a-step')).toMatchObject({ code: 0 });
+  expect((await harness.command('trigger', 'add', 'same.json', '--event', 'other:thing')).code).toBe(0);
+  expect(await trigger()).toMatchObject({ event: 'other:thing', isPaused: false });
+});
+
+test('what it answers is signed as what it is', async () => {
+  const handle = await harness.start(once('asks-for-signature', release.steps));
+  await harness.untilEvent(handle, ({ type }) => type === 'asked');
+  expect(await said('answer', handle, 'approve', '--by', 'ada')).toMatchObject({ code: 1 });
+  expect(await said('answer', handle, 'reject', '--by', 'ada')).toMatchObject({ code: 0 });
+  expect(await harness.result(handle)).toMatchObject({ outcome: 'failed' });
+  const answered = (await harness.events(handle)).find(({ type }) => type === 'answered');
+  expect(answered).toMatchObject({ answer: { by: 'a step', choice: 'reject' } });
 });
 
 test('a name that is free, and one that has the same content, are saved', async () => {

@@ -1,0 +1,81 @@
+/** Consent, and what a name finds and an event starts, are a person's: a process that a run started is refused. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Definition } from '../../language/model.ts';
+import type { Store, StoredDefinition } from '../../prisma/store/contract/contract.ts';
+import type { NewTrigger, Trigger } from '../../prisma/store/contract/trigger-contract.ts';
+import { contentHash } from '../../prisma/store/values/content-hash.ts';
+import { ClientError } from '../../runs/client-error.ts';
+
+/** Refuses a process of a step what the verb is asked for, as language/rights/powers.ts says. */
+export async function refuseWithinStep(
+  verb: string,
+  options: { readonly [name: string]: unknown },
+  words: readonly string[],
+): Promise<void> {
+  const { refusedWithinStep } = await import('../../language/rights/powers.ts');
+  const refused = refusedWithinStep(verb, options, words);
+  if (refused !== null && (await isWithinStep())) throw new ClientError('ANSWER_REFUSED', refused);
+}
+
+export async function isWithinStep(): Promise<boolean> {
+  const mark = await import('../../activities/shell/process/step-mark.ts');
+  return mark.isWithinStep();
+}
+
+/**
+ * What a process of a step starts, plans or registers is kept by its id, and it may save under a name that is free. It
+ * neither saves over what a name finds, nor deletes it.
+ */
+export async function withNamesOfPersons(store: Store): Promise<Store> {
+  if (!(await isWithinStep())) return store;
+  return { ...store, definitions: withinStep(store.definitions), triggers: withNoneReplaced(store.triggers) };
+}
+
+function withinStep(definitions: Store['definitions']): Store['definitions'] {
+  return {
+    ...definitions,
+    save: (definition) => definitions.keep(definition),
+    async publish(definition) {
+      if (isMoved(await definitions.find(definition.name), definition)) throw refusedToMove(definition.name);
+      return definitions.publish(definition);
+    },
+    async forget(name) {
+      if ((await definitions.find(name)) === null) return false;
+      throw new ClientError(
+        'ANSWER_REFUSED',
+        `A run does not delete what is saved under "${name}": a person runs "sentinel saved delete".`,
+      );
+    },
+  };
+}
+
+/** Registered again as it is, a trigger stays what it is; otherwise a step would decide what a person's trigger starts. */
+function withNoneReplaced(triggers: Store['triggers']): Store['triggers'] {
+  return {
+    ...triggers,
+    async add(trigger) {
+      const { name, project } = trigger;
+      const before = (await triggers.list()).find((one) => one.name === name && one.project === project);
+      if (before === undefined) return triggers.add(trigger);
+      if (!before.isPaused && isSame(before, trigger)) return { trigger: before, isNew: false };
+      throw new ClientError(
+        'ANSWER_REFUSED',
+        `A run does not replace the trigger of "${name}": a person runs "sentinel trigger add". Inside a step, give the definition another name.`,
+      );
+    },
+  };
+}
+
+const isSame = (before: Trigger, trigger: NewTrigger): boolean =>
+  Object.entries(trigger).every(([field, value]) =>
+    isDeepStrictEqual(before[field as keyof NewTrigger] ?? null, value ?? null),
+  );
+
+const isMoved = (found: StoredDefinition | null, definition: Definition): boolean =>
+  found !== null && found.hash !== contentHash(definition);
+
+const refusedToMove = (name: string): ClientError =>
+  new ClientError(
+    'ANSWER_REFUSED',
+    `"${name}" is saved with other content, and a run does not save over it: a person runs "sentinel save". Inside a step, save it under another name, or run the file.`,
+  );
