@@ -1,7 +1,7 @@
 /** Times that hold on a busy machine too: those of the processor, and the middle one of several. */
 
 /** Processor time in ms of work that waits for nothing. */
-export function processorMs(work: () => void): number {
+export function processorMs(work: () => unknown): number {
   const before = process.cpuUsage();
   work();
   const { user, system } = process.cpuUsage(before);

@@ -86,7 +86,7 @@ export function fold(source: Uint8Array, sourceLength: number, into?: View): Vie
 function beginsUnit(): boolean {
   if (unit.bytes === 0) return false;
   const kind = KIND[out[0] ?? 0];
-  return kind === WIDTHLESS ? widthlessLength(out, 0) > 0 : kind !== ORDINARY;
+  return kind === WIDTHLESS ? widthlessLength(out, 0, unit.bytes) > 0 : kind !== ORDINARY;
 }
 
 /** Where what a byte was written as ends in the source. */
@@ -357,16 +357,17 @@ const endsSequence = (byte: number): boolean => byte < 0x20 || byte > 0x3f;
 const endsText = (source: Uint8Array, index: number): boolean => source[index] === 0x07 || source[index] === 0x1b;
 
 function readWidthless(source: Uint8Array, from: number, end: number): void {
-  const length = widthlessLength(source, from);
+  const length = widthlessLength(source, from, end);
   if (length > 0) return skip(length);
   give(1, source[from] ?? 0);
   unit.isBroken = from + (source[from] === 0xc2 ? 1 : 2) >= end;
 }
 
 /** How many bytes one has: U+00AD, U+200B to U+200F, U+202A to U+202E, U+2060 to U+2064, U+FEFF; 0 of any other. */
-function widthlessLength(source: Uint8Array, from: number): number {
+function widthlessLength(source: Uint8Array, from: number, end: number): number {
   const [lead = 0, second = 0, third = 0] = [source[from], source[from + 1], source[from + 2]];
-  if (lead === 0xc2 && second === 0xad) return 2;
+  if (lead === 0xc2 && second === 0xad) return from + 1 < end ? 2 : 0;
+  if (from + 2 >= end) return 0;
   const isOne =
     (lead === 0xef && second === 0xbb && third === 0xbf) ||
     (lead === 0xe2 && second === 0x80 && ((third >= 0x8b && third <= 0x8f) || (third >= 0xaa && third <= 0xae))) ||

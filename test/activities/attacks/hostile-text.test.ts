@@ -19,6 +19,7 @@ import { readJson } from '../../../language/expression/json-text.ts';
 import { picturesOf } from '../../../language/models/pictures.ts';
 import { replyValue } from '../../../language/models/reply-value.ts';
 import { programOf } from '../../../language/read/nested-definition.ts';
+import { processorMs } from '../../elapsed.ts';
 
 const LENGTH = 300_000;
 const filled = (piece: string, rest = ''): string => piece.repeat(Math.floor(LENGTH / piece.length)) + rest;
@@ -86,20 +87,13 @@ const READERS: [string, (text: string) => unknown][] = [
   ['TypeScript', (text) => parseTypeScript(printedOf(text))],
 ];
 
-function cpuMs(work: () => unknown): number {
-  const before = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
-}
-
 const passesMs = Math.max(
   10,
-  cpuMs(() => filled('a ').replaceAll(/[^\n]/g, 'x')),
+  processorMs(() => filled('a ').replaceAll(/[^\n]/g, 'x')),
 );
 
 describe.each(READERS)('%s', (_reader, read) => {
   test.each(TEXTS)('takes %s', (_what, text) => {
-    expect(cpuMs(() => read(text))).toBeLessThan(40 * passesMs);
+    expect(processorMs(() => read(text))).toBeLessThan(40 * passesMs);
   });
 });

@@ -1,13 +1,7 @@
 /** Passages and files that repeat themselves: an edit takes one pass, and finds what an honest one means. */
 import { expect, test } from 'vitest';
 import { findPassage, nearestPassage } from '../../../activities/editing/passage.ts';
-
-function cpuMs(work: () => void): number {
-  const before = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
-}
+import { processorMs } from '../../elapsed.ts';
 
 const like = (at: number): string => `${'x'.repeat(100)}${at}${'y'.repeat(90)}`;
 const lines = (count: number): string => 'a\n'.repeat(count);
@@ -24,13 +18,13 @@ test.each([
   ['of more words than an engine of patterns takes', `q\n${lines(15_000)}`, `q\n${lines(9_900)}b`],
   ['whose ends are those of another system', lines(150_000), `${'a\r\n'.repeat(50_000)}b`],
 ])('a passage %s is looked for within a moment', (_what, text, passage) => {
-  expect(cpuMs(() => expect(findPassage(text, passage)).toEqual([]))).toBeLessThan(2_000);
+  expect(processorMs(() => expect(findPassage(text, passage)).toEqual([]))).toBeLessThan(2_000);
 });
 
 test('what is most like a passage is looked for among so many pairs of lines', () => {
   const text = Array.from({ length: 20_000 }, (_, at) => like(at)).join('\n');
   const passage = Array.from({ length: 40 }, (_, at) => like(90_000 + at)).join('\n');
-  expect(cpuMs(() => expect(nearestPassage(text, passage)?.similarity).toBeGreaterThan(0.9))).toBeLessThan(4_000);
+  expect(processorMs(() => expect(nearestPassage(text, passage)?.similarity).toBeGreaterThan(0.9))).toBeLessThan(4_000);
 });
 
 test.each([

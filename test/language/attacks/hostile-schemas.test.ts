@@ -4,13 +4,7 @@ import { formFault } from '../../../language/params/form.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { schemaFaults } from '../../../language/params/schema-faults.ts';
 import { linearPattern, PatternCost } from '../../../language/params/linear-pattern.ts';
-
-function cpuMs(work: () => unknown): number {
-  const before = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
-}
+import { processorMs } from '../../elapsed.ts';
 
 /** What an honest schema of some size costs here and now. */
 const honest: JsonObject = {
@@ -20,7 +14,7 @@ const honest: JsonObject = {
 formFault({ ...honest, title: 'the first takes longer' }, {});
 const honestMs = Math.max(
   5,
-  cpuMs(() => formFault({ ...honest, title: String(Math.random()) }, {})),
+  processorMs(() => formFault({ ...honest, title: String(Math.random()) }, {})),
 );
 
 /** Each level is two choices of the next: 2^levels ways. */
@@ -91,9 +85,9 @@ const HOSTILE: [string, JsonObject, Json][] = [
 
 describe('hostile schemas', () => {
   test.each(HOSTILE)('%s', (_what, schema, value) => {
-    const spentMs = cpuMs(() => expect(formFault(schema, value)).not.toBe(undefined));
+    const spentMs = processorMs(() => expect(formFault(schema, value)).not.toBe(undefined));
     expect(spentMs).toBeLessThan(40 * honestMs);
-    const asParams = cpuMs(() => {
+    const asParams = processorMs(() => {
       try {
         schemaFaults(schema)({ a: value });
       } catch (error) {

@@ -1,23 +1,17 @@
 /** Tokens of secrets in texts of others: found wherever they stand, in one pass. */
 import { expect, test } from 'vitest';
 import { isToken, withoutTokens } from '../../../language/secrets.ts';
+import { processorMs } from '../../elapsed.ts';
 
 const token = (name: string, digit = 'a'): string => `sealed_${name}_${digit.repeat(32)}`;
-
-function cpuMs(work: () => void): number {
-  const before = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
-}
 
 test.each([
   ['beginnings without an end', 'sealed_'.repeat(30_000)],
   ['ends without a beginning', `sealed_x${`_${'a'.repeat(31)}`.repeat(6_000)}`],
   ['beginnings in words of their own', 'sealed_x '.repeat(20_000)],
 ])('200 kB of %s take a moment', (_what, text) => {
-  expect(cpuMs(() => expect(withoutTokens(text)).toBe(text))).toBeLessThan(500);
-  expect(cpuMs(() => expect(isToken(text)).toBe(false))).toBeLessThan(500);
+  expect(processorMs(() => expect(withoutTokens(text)).toBe(text))).toBeLessThan(500);
+  expect(processorMs(() => expect(isToken(text)).toBe(false))).toBeLessThan(500);
 });
 
 test.each([
