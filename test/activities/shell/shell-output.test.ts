@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { SHELL_BOUNDS } from '../../../activities/shell/process/bounds.ts';
 import { ByteRing } from '../../../activities/shell/output/byte-ring.ts';
 import { Capture } from '../../../activities/shell/output/capture.ts';
+import { startChild } from '../../../activities/shell/child.ts';
 import { runShell } from '../../../activities/shell/run-shell.ts';
 import { StepLog } from '../../../activities/shell/output/step-log.ts';
 import { MemoryLog, shellContext, temporaryFolder } from '../harness/step-context.ts';
@@ -73,6 +74,22 @@ describe('the log of a step', () => {
       [0, 'stdout', '1\n'],
       [1, 'stderr', '2\n'],
       [2, 'stdout', '3 ü'],
+    ]);
+  });
+
+  it('has what a process said that had ended before anybody listened', async () => {
+    const child = await startChild(
+      { command: 'echo out; echo err >&2', timeoutMs: 60_000 },
+      shellContext(await temporaryFolder()),
+    );
+    await sleep(500);
+    const heard: [string, string][] = [];
+    child.listen((stream, text) => void (text.length > 0 && heard.push([stream, text.toString()])));
+    await child.closed;
+    child.release();
+    expect(heard.toSorted()).toEqual([
+      ['stderr', 'err\n'],
+      ['stdout', 'out\n'],
     ]);
   });
 
