@@ -21,6 +21,7 @@ import { webhookState } from './webhook-state.ts';
 import type { DoctorEntry } from './doctor-entry.ts';
 import { askOverSocket, reachOf } from './inspect-reach.ts';
 import { inspectRows } from './inspect-rows.ts';
+import { inspectWorker } from './inspect-worker.ts';
 import { findPresentTemporal, onPath } from './temporal/temporal-binary.ts';
 
 const ANSWER_MAX_MS = 3000;
@@ -262,46 +263,6 @@ async function pendingMigrations(client: Client, packageRoot: string): Promise<s
     .map(({ name }) => name)
     .filter((name) => !applied.has(name))
     .toSorted();
-}
-
-async function inspectWorker(config: Config, state: ServicesState | null): Promise<DoctorEntry> {
-  const own = state?.worker?.process ?? null;
-  const isAlive = own !== null && seemsAlive(own);
-  const [queue] = config.taskQueues;
-  const pollers = await countPollers(config, queue);
-  const ok = isAlive || (pollers ?? 0) > 0;
-  const here = isAlive ? `pid ${own.pid}, ${own.status}` : 'none on this machine';
-  const polled = pollers === null ? 'pollers unknown' : `${pollers} polled ${queue} lately`;
-  const entry = {
-    name: 'worker',
-    ok,
-    found: `${here}; ${polled}`,
-    where: isAlive ? (state?.worker?.taskQueues.join(', ') ?? null) : null,
-    version: null,
-  };
-  return ok
-    ? entry
-    : { ...entry, remedy: `Run \`sentinel up\` or \`sentinel worker\`; its log is ${logFile(config.home, 'worker')}.` };
-}
-
-/** Workers of any machine that asked this queue for workflow tasks lately; null when nobody tells. */
-async function countPollers(config: Config, queue: string): Promise<number | null> {
-  if (config.temporal.address === null) return null;
-  const { withTemporal } = await import('./temporal/temporal-probe.ts');
-  try {
-    return await withTemporal(connectionOptions(config), ANSWER_MAX_MS, async ({ workflowService }) => {
-      const { namespace } = config.temporal;
-      const reply = await workflowService.describeTaskQueue({ namespace, taskQueue: { name: queue } });
-      const recently = Date.now() / 1000 - 120;
-      return new Set(
-        (reply.pollers ?? [])
-          .filter(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) > recently)
-          .map(({ identity }) => identity),
-      ).size;
-    });
-  } catch {
-    return null;
-  }
 }
 
 function inspectReach(config: Config, state: ServicesState | null, env: Environment): Promise<DoctorEntry> {

@@ -88,17 +88,23 @@ function canSignal(pid: number): boolean {
   }
 }
 
-function startTimeFromProc(pid: number): string | null {
-  let stat: string;
+/** Whether somebody has stopped the process (SIGSTOP); never known where there is no /proc. */
+export const isHalted = ({ pid }: ProcessIdentity): boolean => /^[Tt]$/.test(statFields(pid)?.[0] ?? '');
+
+/** From the state on. */
+function statFields(pid: number): string[] | null {
   try {
-    stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The second field is the program's name in parentheses and may itself hold spaces and parentheses.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
     return null;
   }
-  // The second field is the program's name in parentheses and may itself hold spaces and parentheses.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const [state] = fields;
-  const ticks = fields[19];
+}
+
+function startTimeFromProc(pid: number): string | null {
+  const fields = statFields(pid);
+  const [state, ticks] = [fields?.[0], fields?.[19]];
   if (state === 'Z' || state === 'X' || ticks === undefined) return null;
   bootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').slice(0, 8);
   return `${bootId}-${ticks}`;

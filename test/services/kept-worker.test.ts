@@ -3,12 +3,15 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { SentinelClient } from '../../client/client.ts';
 import { startRun } from '../../runs/start-run.ts';
 import type { Definition, Step } from '../../language/model.ts';
 import { openStore } from '../../prisma/store/open-store.ts';
 import { sealedClient } from '../../runs/temporal-connection.ts';
 import { homeKeys } from '../../services/seal/home-key.ts';
 import { connectionOptions, readConfig } from '../../services/config/config.ts';
+import type { DoctorEntry } from '../../services/doctor-entry.ts';
+import { inspectServices } from '../../services/inspect-services.ts';
 import { ensureServices, type ServicesOptions } from '../../services/ensure-services.ts';
 import { stopServices } from '../../services/stop-services.ts';
 import { openConnection } from '../../services/temporal/open-connection.ts';
@@ -31,8 +34,27 @@ beforeAll(async () => {
     SENTINEL_TEMPORAL_PORT: String(temporal),
     SENTINEL_TEMPORAL_UI_PORT: String(ui),
   };
-  options = { supervisorProgram: inject('supervisorProgram'), env: { ...rest, ...ports, SENTINEL_HOME: home } };
+  const own = { SENTINEL_HOME: home, SENTINEL_PROJECT: home, SENTINEL_SILENT_SECONDS: '8' };
+  options = { supervisorProgram: inject('supervisorProgram'), env: { ...rest, ...ports, ...own } };
 }, 120_000);
+
+beforeAll(() =>
+  writeFileSync(
+    join(home, 'sentinel.config.ts'),
+    `import { defineCommand, z } from 'sentinel-engine/commands';
+export default {
+  commands: [
+    defineCommand({
+      name: 'own/hold', permission: 'read', speed: 'long', params: z.strictObject({}), result: z.null(),
+      run: async () => {
+        for (;;);
+      },
+    }),
+  ],
+};
+`,
+  ),
+);
 
 afterAll(async () => {
   await stopServices(options);
@@ -76,6 +98,47 @@ test(
     } finally {
       await connection.close();
       await store.close();
+    }
+  },
+);
+
+const worker = async (): Promise<DoctorEntry | undefined> =>
+  (await inspectServices(options.env)).entries.find(({ name }) => name === 'worker');
+
+test(
+  'a worker that is stopped, or whose event loop does not answer, is not said to be up',
+  { timeout: 180_000 },
+  async () => {
+    const { worker: kept } = await ensureServices(options);
+    const pid = kept?.process?.pid ?? 0;
+    expect(await worker()).toMatchObject({ ok: true });
+    process.kill(pid, 'SIGSTOP');
+    expect(await worker()).toMatchObject({
+      ok: false,
+      found: expect.stringContaining('stopped by a signal') as string,
+    });
+    process.kill(pid, 'SIGCONT');
+    const client = new SentinelClient({ env: options.env, startsServices: false });
+    try {
+      const hold: Step = { type: 'command', command: 'own/hold', params: {} };
+      const { handle } = await client.start(
+        { name: 'holds', loop: { type: 'once' }, steps: [hold] },
+        { project: home },
+      );
+      await expect.poll(worker, { timeout: 30_000 }).toMatchObject({
+        ok: false,
+        found: expect.stringMatching(
+          /its event loop has not answered for \d+ s, while it was at holds-\w+ steps\.0@1/,
+        ) as string,
+        remedy: expect.stringContaining('SENTINEL_SILENT_SECONDS') as string,
+      });
+      await expect.poll(worker, { timeout: 60_000 }).toMatchObject({
+        ok: true,
+        found: expect.stringMatching(/ended once in the last hour .* while it was at holds-/) as string,
+      });
+      await client.cancel(handle, { force: true });
+    } finally {
+      await client.close();
     }
   },
 );

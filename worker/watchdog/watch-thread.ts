@@ -8,6 +8,7 @@ import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { StepUnderWay } from '../../services/supervisor/worker-process.ts';
+import { loopLine, SILENT_SAID_MS, type LoopLine } from '../../services/supervisor/worker-loop.ts';
 import type { Told, WatchParts } from './loop-watch.ts';
 
 const TICK_MS = 250;
@@ -17,7 +18,7 @@ const NAMED_MAX = 5;
 const { beats, silentMs, databaseUrl } = workerData as WatchParts;
 const counted = new Int32Array(beats);
 const steps = new Map<number, StepUnderWay>();
-let [seen, silentFor] = [-1, 0];
+let [seen, silentFor, wasSilent] = [-1, 0, false];
 
 parentPort?.on('message', (told: Told) => {
   if ('step' in told) steps.set(told.id, told.step);
@@ -28,6 +29,9 @@ const timer = setInterval(() => {
   const beat = Atomics.load(counted, 0);
   silentFor = beat === seen ? silentFor + TICK_MS : 0;
   seen = beat;
+  const isSilent = silentFor >= SILENT_SAID_MS;
+  if (isSilent !== wasSilent) say(isSilent ? 'silent' : 'answers');
+  wasSilent = isSilent;
   if (silentFor < silentMs) return;
   clearInterval(timer);
   void endWorker([...steps.values()]);
@@ -36,15 +40,23 @@ const timer = setInterval(() => {
 async function endWorker(at: readonly StepUnderWay[]): Promise<void> {
   const named = at.slice(0, NAMED_MAX).map(({ handle, key }) => `${handle} ${key}`);
   const during = named.length === 0 ? '' : `, while it was at ${named.join(', ')}`;
-  sayLast(`the event loop has not answered for ${silentMs / 1000} s${during}; the worker ends, so that another begins`);
+  say('ended');
+  write(
+    `sentinel worker: the event loop has not answered for ${silentMs / 1000} s${during}; the worker ends, so that another begins`,
+  );
   await Promise.race([note(at).catch(() => undefined), sleep(NOTE_MAX_MS)]);
   process.kill(process.pid, 'SIGKILL');
 }
 
+function say(loop: LoopLine['loop']): void {
+  const seconds = silentFor / 1000;
+  write(loopLine({ loop, pid: process.pid, at: Date.now(), seconds, steps: [...steps.values()] }));
+}
+
 /** The streams of a thread go through the loop that does not answer. */
-function sayLast(text: string): void {
+function write(line: string): void {
   try {
-    writeSync(2, `sentinel worker: ${text}\n`);
+    writeSync(2, `${line}\n`);
   } catch {
     // Nobody reads it, which is no reason to go on.
   }

@@ -1,0 +1,71 @@
+/** Whether a worker serves the runs: by its process, by what is said of its event loop, and by who polls the queue. */
+import { connectionOptions, type Config } from './config/config.ts';
+import type { ProcessIdentity, ServicesState } from './config/services-state.ts';
+import type { DoctorEntry } from './doctor-entry.ts';
+import { logFile } from './home/home-files.ts';
+import { isHalted, seemsAlive } from './processes/process-identity.ts';
+import { atText, loopStanding, type LoopLine } from './supervisor/worker-loop.ts';
+
+const ANSWER_MAX_MS = 3000;
+/** How far back a worker that was ended is told of. */
+const LOOKED_BACK_MS = 3_600_000;
+
+export async function inspectWorker(config: Config, state: ServicesState | null): Promise<DoctorEntry> {
+  const own = state?.worker?.process ?? null;
+  const isAlive = own !== null && seemsAlive(own);
+  const [queue] = config.taskQueues;
+  const pollers = await countPollers(config, queue);
+  const log = logFile(config.home, 'worker');
+  const { silent, ended } = loopStanding(log, own?.pid ?? 0, Date.now() - LOOKED_BACK_MS);
+  const wrong = isAlive ? wrongWith(own, silent) : null;
+  const ok = isAlive ? wrong === null : (pollers ?? 0) > 0;
+  const here = isAlive ? `pid ${own.pid}, ${wrong?.found ?? own.status}` : 'none on this machine';
+  const polled = pollers === null ? 'pollers unknown' : `${pollers} polled ${queue} lately`;
+  const entry = {
+    name: 'worker',
+    ok,
+    found: [here, polled, ...(ended.length === 0 ? [] : [endedText(ended)])].join('; '),
+    where: isAlive ? (state?.worker?.taskQueues.join(', ') ?? null) : null,
+    version: null,
+  };
+  if (wrong !== null) return { ...entry, remedy: `${wrong.remedy} Its log is ${log}.` };
+  return ok ? entry : { ...entry, remedy: `Run \`sentinel up\` or \`sentinel worker\`; its log is ${log}.` };
+}
+
+/** A process that is there serves nobody where it does not come to it. */
+function wrongWith(worker: ProcessIdentity, silent: LoopLine | null): { found: string; remedy: string } | null {
+  if (isHalted(worker)) return { found: 'stopped by a signal', remedy: `Let it go on: \`kill -CONT ${worker.pid}\`.` };
+  if (silent === null) return null;
+  const seconds = Math.round(silent.seconds + (Date.now() - silent.at) / 1000);
+  return {
+    found: `its event loop has not answered for ${seconds} s,${atText(silent)}`.replace(/,$/, ''),
+    remedy:
+      'It ends once that has lasted for SENTINEL_SILENT_SECONDS (30), and another begins; a step that three workers were lost with fails.',
+  };
+}
+
+function endedText(ended: readonly LoopLine[]): string {
+  const last = ended.at(-1);
+  const times = ended.length === 1 ? 'once' : `${ended.length} times`;
+  return `ended ${times} in the last hour because its event loop did not answer${last === undefined ? '' : `, the last time${atText(last)}`}`;
+}
+
+/** Workers of any machine that asked this queue for workflow tasks lately; null when nobody tells. */
+async function countPollers(config: Config, queue: string): Promise<number | null> {
+  if (config.temporal.address === null) return null;
+  const { withTemporal } = await import('./temporal/temporal-probe.ts');
+  try {
+    return await withTemporal(connectionOptions(config), ANSWER_MAX_MS, async ({ workflowService }) => {
+      const { namespace } = config.temporal;
+      const reply = await workflowService.describeTaskQueue({ namespace, taskQueue: { name: queue } });
+      const recently = Date.now() / 1000 - 120;
+      return new Set(
+        (reply.pollers ?? [])
+          .filter(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) > recently)
+          .map(({ identity }) => identity),
+      ).size;
+    });
+  } catch {
+    return null;
+  }
+}
