@@ -65,7 +65,7 @@ import type { AgentReport, RunInput } from '../interpreter/host.ts';
 import type { CommandEffect, TurnEffect, TurnOutcome } from '../interpreter/effect.ts';
 import type { ModelFrame } from '../interpreter/position.ts';
 import { handleOf } from '../interpreter/keys.ts';
-import { quickSteps } from './segment/quick-steps.ts';
+import { quickSteps, type AroundStep } from './segment/quick-steps.ts';
 import { runSegment } from './segment/run-segment.ts';
 import { beating } from './shell/process/beating.ts';
 import { runShell, type ShellResult } from './shell/run-shell.ts';
@@ -92,13 +92,15 @@ export interface ActivityParts {
   /** Absent: nothing is limited. */
   limiter?: Limiter;
   shelf: Shelf;
+  /** Around each quick command of a segment; absent: nothing. */
+  around?: AroundStep;
 }
 
 type Activity = (...args: never[]) => Promise<unknown>;
 
 export function createActivities(parts: ActivityParts): Record<string, Activity> {
   const { store, registry, runs, recorded } = parts;
-  const quick = quickSteps({ store, registry, runs, limiter: parts.limiter });
+  const quick = quickSteps({ store, registry, runs, limiter: parts.limiter, around: parts.around });
   const activities: Record<string, Activity> = {
     [SEGMENT]: (input: RunInput, request: SegmentRequest): Promise<SegmentResult> =>
       runSegment({ store, quick, recorded }, input, request, activityInfo().attempt),

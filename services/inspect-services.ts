@@ -13,7 +13,6 @@ import { isUnavailable } from '../prisma/store/connection/unavailable.ts';
 import { type Config, type Environment, connectionOptions, readConfig } from './config/config.ts';
 import { logFile } from './home/home-files.ts';
 import { homeDoubt } from './home/own-home.ts';
-import { seemsAlive } from './processes/process-identity.ts';
 import { runToEnd } from './processes/run-to-end.ts';
 import { ATTRIBUTE_NAMES, describe, missingSearchAttributes } from './temporal/search-attributes.ts';
 import { readServicesState, type ServicesState } from './config/services-state.ts';

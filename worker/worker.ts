@@ -125,6 +125,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const registry = createRegistry(commands, processMetrics, parts.changing);
   const starting = startingIn(parts, client, registry);
   const { models = null, limits } = parts;
+  const suspects = await suspecting(parts);
   const activities = createActivities({
     store,
     registry,
@@ -134,6 +135,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     ...(limits === undefined ? {} : { limiter: new Limiter(limits, store.limits) }),
     shelf: new Shelf(store),
     recorded: (handle) => recorder.written(handle),
+    ...(suspects === null ? {} : { around: suspects.around }),
   });
   const deployment = await versioning(parts.version ?? null, parts.bundle);
   const options: Omit<WorkerOptions, 'taskQueue'> = {
@@ -144,7 +146,14 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     sinks: recorder.sinks(),
     dataConverter: { ...converter, failureConverterPath },
     maxConcurrentLocalActivityExecutions: SEGMENTS_AT_ONCE_MAX,
-    interceptors: { activity: [sealedSteps, own.interceptor, underWay.interceptor, ...suspecting(parts)] },
+    interceptors: {
+      activity: [
+        sealedSteps,
+        own.interceptor,
+        underWay.interceptor,
+        ...(suspects === null ? [] : [suspects.interceptor]),
+      ],
+    },
     ...timesOf(graceMs),
     ...deployment,
     ...parts.options,
@@ -155,6 +164,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const waker = new SubscriberWaker({ signals: store.signals, wake: (handle) => wakeRun(client, handle) });
   const lost = new LostRuns({ client, store });
   const done = settleAll(running, async () => {
+    suspects?.close();
     await Promise.all([background.close(), waker.close(), lost.close()]);
   }).then(() => recorder.close());
   return {
@@ -168,8 +178,12 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   };
 }
 
-const suspecting = ({ store, watch }: WorkerParts): ActivityInterceptorsFactory[] =>
-  watch === undefined ? [] : [new SuspectSteps(store, watch).interceptor];
+async function suspecting({ store, watch }: WorkerParts): Promise<SuspectSteps | null> {
+  if (watch === undefined) return null;
+  const suspects = new SuspectSteps(store, watch);
+  await suspects.refresh();
+  return suspects;
+}
 
 const checkpointsIn = ({ store, checkpoints: home = null }: WorkerParts): StepCheckpoints | null =>
   home === null ? null : new StepCheckpoints(store.checkpoints, home);

@@ -13,14 +13,21 @@ export interface QuickSteps {
   perform(input: RunInput, session: Session, effect: Effect): Promise<Reply>;
 }
 
+/** What happens around the work of a step: it may be refused before, and is watched meanwhile. */
+export type AroundStep = <Result>(
+  step: { handle: string; key: string },
+  work: () => Promise<Result>,
+) => Promise<Result>;
+
 export interface QuickParts {
   store: Store;
   registry: Registry;
   runs: RunPort;
   limiter: Limiter | undefined;
+  around: AroundStep | undefined;
 }
 
-export function quickSteps({ store, registry, runs, limiter }: QuickParts): QuickSteps {
+export function quickSteps({ store, registry, runs, limiter, around = unwatched }: QuickParts): QuickSteps {
   return {
     async perform(input, session, effect) {
       switch (effect.type) {
@@ -28,8 +35,11 @@ export function quickSteps({ store, registry, runs, limiter }: QuickParts): Quic
           const secrets = await secretsOf(store, input.env);
           const params = unsealedFor(effect.command, effect.params, secrets);
           const context = contextOf(store, runs, input, session, effect);
+          const { handle } = input;
           const work = (): Promise<Json> =>
-            withMaskedFailures(secrets, () => registry.run(effect.command, params, context));
+            around({ handle, key: effect.key }, () =>
+              withMaskedFailures(secrets, () => registry.run(effect.command, params, context)),
+            );
           const use = { id: useOf(input.handle, effect.key), timeoutMs: effect.timeoutMs, signal: never };
           const value = await (limiter?.tool(effect.command, use, work) ?? work());
           return { ok: true, value: secrets.results.json(value) };
@@ -55,6 +65,8 @@ export function quickSteps({ store, registry, runs, limiter }: QuickParts): Quic
     },
   };
 }
+
+const unwatched: AroundStep = (_step, work) => work();
 
 function contextOf(store: Store, runs: RunPort, input: RunInput, session: Session, effect: Effect): CommandContext {
   const { handle, project, persona, definitionHash } = input;

@@ -5,9 +5,12 @@
  */
 import { ApplicationFailure, Context, type Info } from '@temporalio/activity';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import type { AroundStep } from '../../activities/segment/quick-steps.ts';
+import { Failure } from '../../activities/failures/failures.ts';
 import { SHELL, WATCH } from '../../interpreter/contract.ts';
 import type { FailureCode } from '../../language/failure.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
+import type { LostStep } from '../../prisma/store/contract/lost-steps-contract.ts';
 import { handleOf } from '../../workflows/messages/messages.ts';
 import type { LoopWatch } from './loop-watch.ts';
 
@@ -15,17 +18,40 @@ import type { LoopWatch } from './loop-watch.ts';
 const OUTSIDE: ReadonlySet<string> = new Set([SHELL, WATCH]);
 const WORKERS_MAX = 3;
 const HEARTBEAT_MS = 2_000;
+/** What other workers were lost with meanwhile. */
+const REFRESH_MS = 30_000;
 const CODE: FailureCode = 'STEP_HOLDS_WORKER';
 
 export class SuspectSteps {
   readonly #store: Pick<Store, 'lostSteps'>;
   readonly #watch: LoopWatch;
+  readonly #timer: NodeJS.Timeout;
+  #recent: ReadonlyMap<string, number> = new Map();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(store: Pick<Store, 'lostSteps'>, watch: LoopWatch) {
     this.#store = store;
     this.#watch = watch;
+    this.#timer = setInterval(() => void this.refresh(), REFRESH_MS).unref();
   }
+
+  /** Asked for before the worker takes its first task. A store that is away says it later. */
+  async refresh(): Promise<void> {
+    const steps = await this.#store.lostSteps.recent().catch(() => []);
+    this.#recent = new Map(steps.map((step) => [nameOf(step), step.count]));
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** A quick command, of which a segment performs many: nobody asks the store for each. */
+  readonly around: AroundStep = (step, work) => {
+    const lost = this.#recent.get(nameOf(step)) ?? 0;
+    if (lost >= WORKERS_MAX) return Promise.reject(new Failure(CODE, heldText(lost)));
+    const watched = () => this.#watched(step, work);
+    return lost === 0 ? watched() : this.#alone(watched, (turn) => turn);
+  };
 
   readonly interceptor: ActivityInterceptorsFactory = ({ info }) => {
     if (info.isLocal || OUTSIDE.has(info.activityType)) return {};
@@ -34,23 +60,25 @@ export class SuspectSteps {
 
   async #execute<Result>(info: Info, run: () => Promise<Result>): Promise<Result> {
     const step = { handle: handleOf(info.workflowExecution?.workflowId ?? ''), key: info.activityId };
-    const watched = async (): Promise<Result> => {
-      const end = this.#watch.begin(step);
-      try {
-        return await run();
-      } finally {
-        end();
-      }
-    };
+    const watched = () => this.#watched(step, run);
     if (info.attempt === 1) return watched();
     const lost = await this.#store.lostSteps.count(step);
     if (lost >= WORKERS_MAX) throw held(info, lost);
-    return lost === 0 ? watched() : this.#alone(watched);
+    return lost === 0 ? watched() : this.#alone(watched, waited);
   }
 
-  #alone<Result>(run: () => Promise<Result>): Promise<Result> {
+  async #watched<Result>(step: LostStep, run: () => Promise<Result>): Promise<Result> {
+    const end = this.#watch.begin(step);
+    try {
+      return await run();
+    } finally {
+      end();
+    }
+  }
+
+  #alone<Result>(run: () => Promise<Result>, wait: (turn: Promise<unknown>) => Promise<unknown>): Promise<Result> {
     const before = this.#last;
-    const work = waited(before).then(run);
+    const work = wait(before).then(run);
     this.#last = Promise.allSettled([before, work]);
     return work;
   }
@@ -67,7 +95,14 @@ async function waited(turn: Promise<unknown>): Promise<void> {
   }
 }
 
-function held({ activityId, activityType }: Info, lost: number): ApplicationFailure {
-  const message = `${activityId} (${activityType}): ${lost} workers were lost while they were at this step, because their event loop did not answer; look at what it reads (a very large or strange text, schema or pattern), and ask for less of it`;
-  return ApplicationFailure.create({ message, type: CODE, nonRetryable: true });
-}
+const nameOf = ({ handle, key }: LostStep): string => `${handle} ${key}`;
+
+const heldText = (lost: number): string =>
+  `${lost} workers were lost while they were at this step, because their event loop did not answer; look at what it reads (a very large or strange text, schema or pattern), and ask for less of it`;
+
+const held = ({ activityId, activityType }: Info, lost: number): ApplicationFailure =>
+  ApplicationFailure.create({
+    message: `${activityId} (${activityType}): ${heldText(lost)}`,
+    type: CODE,
+    nonRetryable: true,
+  });

@@ -1,5 +1,5 @@
 /** Steps that a worker was at when its event loop did not answer any more, and it was ended: one row a time. */
-import type { LostSteps } from '../contract/lost-steps-contract.ts';
+import type { LostStep, LostSteps } from '../contract/lost-steps-contract.ts';
 import type { Database } from '../connection/database.ts';
 
 export function lostSteps(database: Database): LostSteps {
@@ -17,6 +17,12 @@ export function lostSteps(database: Database): LostSteps {
       );
       return row?.count ?? 0;
     },
+    recent: () =>
+      database.query<LostStep & { count: number }>(
+        `select handle, key, count(*)::integer as count from lost_steps where at > now() - interval '1 day'
+         group by handle, key order by max(at) desc limit 1000`,
+        [],
+      ),
     async sweep() {
       await database.query(
         `delete from lost_steps l using runs r where l.handle = r.handle and r.finished_at < now() - interval '1 day'`,

@@ -24,6 +24,14 @@ import { defineCommand, z } from 'sentinel-engine/commands';
 export default {
   commands: [
     defineCommand({
+      name: 'own/glance', description: 'Computes for ever.', permission: 'read', speed: 'quick',
+      params: z.strictObject({}), result: z.null(),
+      run: async (_params, { project }) => {
+        appendFileSync(join(project, 'glances.txt'), 'one\\n');
+        for (;;);
+      },
+    }),
+    defineCommand({
       name: 'own/hold', description: 'Computes.', permission: 'read', speed: 'long',
       params: z.strictObject({ seconds: z.number() }), result: z.object({ seconds: z.number() }),
       run: async ({ seconds }, { project }) => {
@@ -96,4 +104,20 @@ test('a step that computes for a while, a worker that was stopped, and one that 
   expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
   expect(worker.output).not.toContain('has not answered');
   await next.stop();
+}, 300_000);
+
+test('a quick command that never ends fails after three workers, too, with the steps around it', async () => {
+  let worker = await start();
+  const glance: Step = { type: 'command', command: 'own/glance', params: {} };
+  const quick: Step = { type: 'set', values: { a: 1 } };
+  const held = await run(quick, glance, quick);
+  for (let lost = 1; lost <= 3; lost += 1) {
+    await until(() => !worker.isAlive, 120_000);
+    worker = await start();
+  }
+  expect(await harness.result(held)).toMatchObject({ outcome: 'failed', failure: { code: 'STEP_HOLDS_WORKER' } });
+  expect(worker.isAlive).toBe(true);
+  const glances = readFileSync(join(harness.project, 'glances.txt'), 'utf8').trim().split('\n');
+  expect(glances).toHaveLength(3);
+  await worker.stop();
 }, 300_000);
