@@ -44,6 +44,7 @@ import {
 } from '../interpreter/contract.ts';
 import { checkEdit, type EditToCheck } from './local/edits.ts';
 import { Failure } from './failures/failures.ts';
+import { lastingFailure } from './failures/lasting-failure.ts';
 import { readGivenDefinition } from './local/nested-definition.ts';
 import type { GivenDefinition } from '../language/read/nested-definition.ts';
 import { readStarted, referring, type Handed } from '../language/read/started-program.ts';
@@ -93,7 +94,7 @@ export interface ActivityParts {
   limiter?: Limiter;
   shelf: Shelf;
   /** Around each quick command of a segment; absent: nothing. */
-  around?: AroundStep;
+  around?: AroundStep | undefined;
 }
 
 type Activity = (...args: never[]) => Promise<unknown>;
@@ -388,13 +389,18 @@ async function guarded<Result>(run: () => Promise<Result>): Promise<Result> {
   try {
     return await run();
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+    const failure = error instanceof Failure ? error : lastingIn(error);
+    if (failure === null) throw error;
     throw ApplicationFailure.create({
-      message: error.message,
-      type: error.code,
-      nonRetryable: error.code !== 'STORE_UNAVAILABLE',
-      ...(error.details === undefined ? {} : { details: [error.details] }),
-      cause: error,
+      message: failure.message,
+      type: failure.code,
+      nonRetryable: failure.code !== 'STORE_UNAVAILABLE',
+      ...(failure.details === undefined ? {} : { details: [failure.details] }),
+      cause: failure,
     });
   }
 }
+
+/** A step that was told to end says so in its own way. */
+const lastingIn = (error: unknown): Failure | null =>
+  Context.current().cancellationSignal.aborted ? null : lastingFailure(error, activityInfo().attempt);

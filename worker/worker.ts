@@ -1,12 +1,6 @@
 /** A Sentinel worker in this process: one Temporal worker for each task queue it serves. */
 import type { Client } from '@temporalio/client';
-import {
-  type ActivityInterceptorsFactory,
-  type NativeConnection,
-  Worker,
-  type WorkerOptions,
-  type WorkflowBundleOption,
-} from '@temporalio/worker';
+import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
 import { createActivities } from '../activities/activities.ts';
 import { StepCheckpoints } from '../activities/checkpoints/step-checkpoints.ts';
 import type { Command } from '../activities/commands/command.ts';
@@ -135,7 +129,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     ...(limits === undefined ? {} : { limiter: new Limiter(limits, store.limits) }),
     shelf: new Shelf(store),
     recorded: (handle) => recorder.written(handle),
-    ...(suspects === null ? {} : { around: suspects.around }),
+    around: suspects[0]?.around,
   });
   const deployment = await versioning(parts.version ?? null, parts.bundle);
   const options: Omit<WorkerOptions, 'taskQueue'> = {
@@ -147,12 +141,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     dataConverter: { ...converter, failureConverterPath },
     maxConcurrentLocalActivityExecutions: SEGMENTS_AT_ONCE_MAX,
     interceptors: {
-      activity: [
-        sealedSteps,
-        own.interceptor,
-        underWay.interceptor,
-        ...(suspects === null ? [] : [suspects.interceptor]),
-      ],
+      activity: [sealedSteps, own, underWay, ...suspects].map((one) => ('interceptor' in one ? one.interceptor : one)),
     },
     ...timesOf(graceMs),
     ...deployment,
@@ -164,7 +153,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const waker = new SubscriberWaker({ signals: store.signals, wake: (handle) => wakeRun(client, handle) });
   const lost = new LostRuns({ client, store });
   const done = settleAll(running, async () => {
-    suspects?.close();
+    for (const one of suspects) one.close();
     await Promise.all([background.close(), waker.close(), lost.close()]);
   }).then(() => recorder.close());
   return {
@@ -178,11 +167,12 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   };
 }
 
-async function suspecting({ store, watch }: WorkerParts): Promise<SuspectSteps | null> {
-  if (watch === undefined) return null;
+/** Where the event loop is watched. */
+async function suspecting({ store, watch }: WorkerParts): Promise<SuspectSteps[]> {
+  if (watch === undefined) return [];
   const suspects = new SuspectSteps(store, watch);
   await suspects.refresh();
-  return suspects;
+  return [suspects];
 }
 
 const checkpointsIn = ({ store, checkpoints: home = null }: WorkerParts): StepCheckpoints | null =>

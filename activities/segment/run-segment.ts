@@ -19,7 +19,8 @@ import { JournalConflict } from '../../prisma/store/contract/journal-conflict.ts
 import { drive } from '../../interpreter/drive.ts';
 import type { RunInput } from '../../interpreter/host.ts';
 import type { Position } from '../../interpreter/position.ts';
-import type { Variables } from '../../interpreter/effect.ts';
+import type { Effect, Reply, Variables } from '../../interpreter/effect.ts';
+import { lastingFailure } from '../failures/lasting-failure.ts';
 import { walkStrand } from '../../interpreter/walk.ts';
 import { SegmentHost } from './segment-host.ts';
 import { walkFrom } from './walk-from.ts';
@@ -53,7 +54,11 @@ export async function runSegment(
   const session = store.session();
   try {
     const startedAt = Date.now();
-    const host = new SegmentHost(request.stepsMax, input, (effect) => quick.perform(input, session, effect));
+    const perform = (effect: Effect): Promise<Reply> =>
+      quick.perform(input, session, effect).catch((error: unknown) => {
+        throw lastingFailure(error, attempt) ?? error;
+      });
+    const host = new SegmentHost(request.stepsMax, input, perform);
     const { walk, strand } = walkFrom(input, request, host);
     const { position } = walk;
     const had = { ...strand.own };

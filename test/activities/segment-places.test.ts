@@ -1,6 +1,8 @@
 /** Segments of two attempts of a run, which gave out the numbers for their events in another order. */
 import { expect, test } from 'vitest';
 import type { SegmentRequest, SegmentResult } from '../../interpreter/contract.ts';
+import type { QuickSteps } from '../../activities/segment/quick-steps.ts';
+import { ATTEMPTS_MAX } from '../../activities/failures/lasting-failure.ts';
 import { runSegment } from '../../activities/segment/run-segment.ts';
 import { PART_SIZE, PLACES, segmentNumbers } from '../../language/events/event-numbers.ts';
 import { PlaceTaken } from '../../prisma/store/contract/journal-conflict.ts';
@@ -18,8 +20,10 @@ const opened = useStore();
 const definition = once('places', [create('places', { n: 1 }), create('places', { n: 2 })]);
 const handle = 'two-attempts';
 
-function segment(key: string, attempt: number): Promise<SegmentResult> {
-  const input = runInputOf({ definition, catalogue, project: '/', persona: 'ada' }, handle, 0);
+const answers: QuickSteps['perform'] = (_input, _session, { key }) => Promise.resolve({ ok: true, value: { key } });
+
+function segment(key: string, attempt: number, perform = answers, of = handle): Promise<SegmentResult> {
+  const input = runInputOf({ definition, catalogue, project: '/', persona: 'ada' }, of, 0);
   const position = firstPosition(0);
   const walk = { input, position, textFields: textFieldsOf(input) } as unknown as Walk;
   const { from: seq } = segmentNumbers(0);
@@ -37,7 +41,7 @@ function segment(key: string, attempt: number): Promise<SegmentResult> {
   return runSegment(
     {
       store: opened.store,
-      quick: { perform: () => Promise.resolve({ ok: true, value: { key } }) },
+      quick: { perform },
       recorded: () => Promise.resolve(),
     },
     input,
@@ -66,4 +70,13 @@ test('none writes over what another committed, and each is done once', async () 
   await segment('steps.3@1', 31);
   expect(await partsTaken()).toEqual([1, 2, 3]);
   expect(await opened.store.events.after(handle, -1)).toHaveLength(3 * length);
+});
+
+test('a command that throws again and again what is no failure fails its step, and the segment is committed', async () => {
+  const throws = () => Promise.reject(new TypeError('x is not a function'));
+  await expect(segment('steps.0@1', 1, throws, 'throwing')).rejects.toThrow('x is not a function');
+  const { flow } = await segment('steps.0@1', ATTEMPTS_MAX, throws, 'throwing');
+  expect(flow).toMatchObject({ kind: 'failed', failure: { code: 'ACTIVITY_FAILED' } });
+  const ends = (await opened.store.events.after('throwing', -1)).filter(({ type }) => type === 'step-finished');
+  expect(ends.at(-1)).toMatchObject({ failure: { message: expect.stringContaining('x is not a function') as string } });
 });

@@ -1,0 +1,22 @@
+/** What a step's work throws that is no failure of its own: tried again, and in the end the step's failure, unless something is away. */
+import { expect, test } from 'vitest';
+import { Failure } from '../../activities/failures/failures.ts';
+import { ATTEMPTS_MAX, lastingFailure } from '../../activities/failures/lasting-failure.ts';
+
+const away = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+const ofTemporal = Object.assign(new Error('14 UNAVAILABLE'), { name: 'ServiceError' });
+
+test.each<[string, unknown, boolean]>([
+  ['a bug', new TypeError('x is not a function'), true],
+  ['what is no error', 'thrown', true],
+  ['a statement that is wrong', Object.assign(new Error('syntax error'), { code: '42601' }), true],
+  ['a database that is away', away, false],
+  ['one behind another error', new Error('the query failed', { cause: away }), false],
+  ['a Temporal server that is away', ofTemporal, false],
+  ['a failure of the step, which has a code', new Failure('FILE_NOT_FOUND', 'none'), false],
+])('%s', (_what, error, isLasting) => {
+  expect(lastingFailure(error, ATTEMPTS_MAX - 1)).toBeNull();
+  const failure = lastingFailure(error, ATTEMPTS_MAX);
+  expect(failure?.code).toBe(isLasting ? 'ACTIVITY_FAILED' : undefined);
+  if (isLasting) expect(failure?.message).toContain(`tried ${ATTEMPTS_MAX} times`);
+});
