@@ -6,7 +6,7 @@
  * `ApplicationFailure` whose type is its code, and is final: the walk retries a step, not the server.
  * Anything else thrown here is the store being away or a bug, and the server retries it.
  */
-import { activityInfo, ApplicationFailure, Context } from '@temporalio/activity';
+import { activityInfo, Context } from '@temporalio/activity';
 import type { Json, JsonObject } from '../language/json.ts';
 import type { OpenSession, RunContext, Store } from '../prisma/store/contract/contract.ts';
 import { referredDefinitions } from '../prisma/store/values/referred-definitions.ts';
@@ -43,8 +43,7 @@ import {
   type TurnRequest,
 } from '../interpreter/contract.ts';
 import { checkEdit, type EditToCheck } from './local/edits.ts';
-import { Failure } from './failures/failures.ts';
-import { lastingFailure } from './failures/lasting-failure.ts';
+import { guarded } from './failures/guarded.ts';
 import { readGivenDefinition } from './local/nested-definition.ts';
 import type { GivenDefinition } from '../language/read/nested-definition.ts';
 import { readStarted, referring, type Handed } from '../language/read/started-program.ts';
@@ -384,23 +383,3 @@ async function ownRun(store: Store): Promise<RunContext> {
   if (run === null) throw new Error(`the store has no run "${handle}" yet`);
   return run;
 }
-
-async function guarded<Result>(run: () => Promise<Result>): Promise<Result> {
-  try {
-    return await run();
-  } catch (error) {
-    const failure = error instanceof Failure ? error : lastingIn(error);
-    if (failure === null) throw error;
-    throw ApplicationFailure.create({
-      message: failure.message,
-      type: failure.code,
-      nonRetryable: failure.code !== 'STORE_UNAVAILABLE',
-      ...(failure.details === undefined ? {} : { details: [failure.details] }),
-      cause: failure,
-    });
-  }
-}
-
-/** A step that was told to end says so in its own way. */
-const lastingIn = (error: unknown): Failure | null =>
-  Context.current().cancellationSignal.aborted ? null : lastingFailure(error, activityInfo().attempt);

@@ -22,6 +22,8 @@ const handle = 'two-attempts';
 
 const answers: QuickSteps['perform'] = (_input, _session, { key }) => Promise.resolve({ ok: true, value: { key } });
 
+const throws = () => Promise.reject(new TypeError('x is not a function'));
+
 function segment(key: string, attempt: number, perform = answers, of = handle): Promise<SegmentResult> {
   const input = runInputOf({ definition, catalogue, project: '/', persona: 'ada' }, of, 0);
   const position = firstPosition(0);
@@ -73,7 +75,6 @@ test('none writes over what another committed, and each is done once', async () 
 });
 
 test('a command that throws again and again what is no failure fails its step, and the segment is committed', async () => {
-  const throws = () => Promise.reject(new TypeError('x is not a function'));
   await expect(segment('steps.0@1', 1, throws, 'throwing')).rejects.toThrow('x is not a function');
   const { flow } = await segment('steps.0@1', ATTEMPTS_MAX, throws, 'throwing');
   expect(flow).toMatchObject({ kind: 'failed', failure: { code: 'ACTIVITY_FAILED' } });

@@ -87,10 +87,7 @@ describe('the log of a step', () => {
     child.listen((stream, text) => void (text.length > 0 && heard.push([stream, text.toString()])));
     await child.closed;
     child.release();
-    expect(heard.toSorted()).toEqual([
-      ['stderr', 'err\n'],
-      ['stdout', 'out\n'],
-    ]);
+    expect(Object.fromEntries(heard)).toEqual({ stdout: 'out\n', stderr: 'err\n' });
   });
 
   it('joins characters that arrive in pieces', async () => {
