@@ -73,11 +73,11 @@ const unhurried = {
     'test/services/attacks/{foreign-home,strangers}.test.ts',
   ],
   server: [
-    'test/server/attacks/{approved-checks,doors,held-worker,limits-of-others,model-attempts}.test.ts',
+    'test/server/attacks/{approved/{actions,checks},doors,held-worker,limits-of-others,model-attempts}.test.ts',
     'test/server/attacks/attempts/names-within-step.test.ts',
     'test/server/attacks/strangers/{copied-start,replaced-key}.test.ts',
     'test/server/cli/{ask-verbs,evaluation,hostile-text,jobs,mcp-serve,record-extended,run-under-way,run-verb,saved,see-verbs,tutorial}.test.ts',
-    'test/server/events/watching.test.ts',
+    'test/server/events/{rated,watching}.test.ts',
     'test/server/groups/forked-group.test.ts',
     'test/server/limits/limits.test.ts',
     'test/server/models/{background-samples,build-fix-loop,cassettes,fork-turn,live,misbehaving,own-commands,shipping,shown,spending,tell}.test.ts',

@@ -98,6 +98,9 @@ export interface ActivityParts {
 
 type Activity = (...args: never[]) => Promise<unknown>;
 
+/** How long a look at what an action comes to may take. */
+const LOOK_MS = 60_000;
+
 export function createActivities(parts: ActivityParts): Record<string, Activity> {
   const { store, registry, runs, recorded } = parts;
   const quick = quickSteps({ store, registry, runs, limiter: parts.limiter, around: parts.around });
@@ -126,8 +129,16 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
     [READ_DEFINITION]: (given: GivenDefinition) => readGivenDefinition(store, registry.catalogue, given),
     [READ_STARTED]: async (handed: Handed) =>
       readStarted(handed, registry.catalogue, Object.fromEntries(await referredDefinitions(store, referring(handed)))),
-    [RESOLVE_ACTION]: async (asked: ActionToResolve, options?: StepOptions) =>
-      resolveAction(registry, asked, { ...(await contextOf(parts, options)), isCall: options?.call !== undefined }),
+    [RESOLVE_ACTION]: async (asked: ActionToResolve, options?: StepOptions) => {
+      const session = store.session();
+      const known = await contextOf(parts, options);
+      const context = { ...known, session, timeoutMs: LOOK_MS, isCall: options?.call !== undefined };
+      try {
+        return await resolveAction(registry, asked, context);
+      } finally {
+        await session.close();
+      }
+    },
     [EMIT]: (request: { event: string; data: Json }) =>
       guarded(async () => {
         const context = await contextOf(parts);

@@ -181,7 +181,7 @@ async function serve(serving: Serving): Promise<void> {
       ...(config.stepsAtOnce === null ? {} : { maxConcurrentActivityTaskExecutions: config.stepsAtOnce }),
     },
   });
-  const triggers = openTriggers(worker.starting, config, say);
+  const triggers = openTriggers(worker.starting, config, project.config.limits.triggers, say);
   const sweeping = keepSwept(worker.starting, config.home);
   const notifier = openNotifier(config, store, project.config.notify);
   let telling: { close(): void } | undefined;

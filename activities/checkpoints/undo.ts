@@ -77,11 +77,11 @@ export async function orRefused<Result>(run: () => Promise<Result>): Promise<Res
   }
 }
 
-/** What a person asked for. */
-export const undoRun = (rows: Checkpoints, request: UndoRequest): Promise<Undone> =>
+/** What a person asked for; with `access` a look as a step would have it. */
+export const undoRun = (rows: Checkpoints, request: UndoRequest & { access?: Access }): Promise<Undone> =>
   orRefused(() => undoAsPerson(rows, request));
 
-async function undoAsPerson(rows: Checkpoints, request: UndoRequest): Promise<Undone> {
+async function undoAsPerson(rows: Checkpoints, request: UndoRequest & { access?: Access }): Promise<Undone> {
   const all = await rows.ofRun(request.handle);
   const checkpoints = selected(all, request);
   const first = checkpoints.find(({ before }) => before !== null);
@@ -92,7 +92,7 @@ async function undoAsPerson(rows: Checkpoints, request: UndoRequest): Promise<Un
   try {
     const takenAt = Date.now();
     const now = await trees.take();
-    if (request.dryRun === true) return await undoSteps(checkpoints, { trees, now }, request);
+    if (request.dryRun === true) return await undoSteps(checkpoints, { trees, now, access: request.access }, request);
     const own = { handle: request.handle, key: nextKey(all, request.handle) };
     let isBegun = false;
     const undone = await undoSteps(checkpoints, { trees, now }, request, async () => {

@@ -104,7 +104,7 @@ export interface Command<Params = unknown, Result extends Json = Json> extends C
   result: z.ZodType<Result>;
   run(params: Params, context: CommandContext, others: OtherCommands): Promise<Result>;
   /** What it would do, for a person who is to approve it; of one that `resolves`. */
-  resolve?(params: Params, context: CommandContext): Json;
+  resolve?(params: Params, context: CommandContext): Json | Promise<Json>;
 }
 
 export function defineCommand<Params, Result extends Json>(command: Command<Params, Result>): Command {

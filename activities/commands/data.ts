@@ -6,10 +6,11 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
-import { isJsonObject, valueFault, type JsonObject } from '../../language/json.ts';
+import { isJsonObject, valueFault, type Json, type JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
 import { Failure } from '../failures/failures.ts';
 import type { DataRecord, RecordChoice, RecordQuery } from '../../prisma/store/contract/contract.ts';
+import { refuseChanged, shownOf } from './approved-action.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 
@@ -126,7 +127,20 @@ const wantedBy = ({ filter, id }: z.infer<typeof ReadParams>): JsonObject => ({
   ...(id === undefined ? {} : { id }),
 });
 
+const shownRecordsMax = 20;
+
+/** The records that an id or a filter names, for the question about what is to happen to them. */
+async function shownRecords(params: z.infer<typeof ReadParams>, { store, session }: CommandContext): Promise<Json> {
+  const found = await store.records.list(session, { ...chosenBy(params), limit: COMMAND_BOUNDS.rowsMax });
+  const isWhole = found.length < COMMAND_BOUNDS.rowsMax;
+  return {
+    records: isWhole ? found.length : `${found.length} and more`,
+    first: shownOf(found.map(view), shownRecordsMax),
+  };
+}
+
 async function update(params: z.infer<typeof UpdateParams>, context: CommandContext): Promise<JsonObject[]> {
+  await refuseChanged(context, 'data/update', () => shownRecords(params, context));
   const chosen = chosenBy(params);
   const { data } = params;
   // Looked at first: what was written by a step that fails stays in its segment.
@@ -141,6 +155,7 @@ async function update(params: z.infer<typeof UpdateParams>, context: CommandCont
 }
 
 async function remove(params: z.infer<typeof DeleteParams>, context: CommandContext): Promise<{ deleted: number }> {
+  await refuseChanged(context, 'data/delete', () => shownRecords(params, context));
   return { deleted: await context.store.records.delete(context.session, chosenBy(params)) };
 }
 
@@ -188,6 +203,8 @@ export const dataCommands: Command[] = [
     needs: [['id'], ['filter']],
     result: z.array(Row),
     run: update,
+    resolves: true,
+    resolve: shownRecords,
   }),
   defineCommand({
     name: 'data/delete',
@@ -198,5 +215,7 @@ export const dataCommands: Command[] = [
     needs: [['id'], ['filter']],
     result: z.strictObject({ deleted: z.number() }),
     run: remove,
+    resolves: true,
+    resolve: shownRecords,
   }),
 ];

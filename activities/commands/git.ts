@@ -6,10 +6,12 @@
  */
 import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
+import { refuseChanged } from './approved-action.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 import { BRANCH_OPERATIONS, isBranchOperation, runBranchOperation } from './git-branches.ts';
 import { checkRemote, confined, git, head, Name, Paths, runGit, submodules } from './git-run.ts';
+import { shownGit } from './git-shown.ts';
 import { readStatus } from './git-status.ts';
 
 const Params = z.discriminatedUnion('operation', [
@@ -123,7 +125,8 @@ async function status({ paths }: ParamsOf<'status'>, context: CommandContext): P
   return { operation: 'status', output, ...found, clean: found.files.length === 0 };
 }
 
-function runOperation(params: Params, context: CommandContext): Promise<JsonObject> {
+async function runOperation(params: Params, context: CommandContext): Promise<JsonObject> {
+  await refuseChanged(context, `"${params.operation}" of code/git`, () => shownGit(params, context));
   if (isBranchOperation(params)) return runBranchOperation(params, context);
   switch (params.operation) {
     case 'add':
@@ -170,5 +173,7 @@ export const gitCommands: Command[] = [
     params: Params,
     result: Result,
     run: runOperation,
+    resolves: true,
+    resolve: shownGit,
   }),
 ];

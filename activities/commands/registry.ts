@@ -40,7 +40,7 @@ export interface Registry {
   all(): readonly Command[];
   run(name: string, params: Json, context: CommandContext): Promise<Json>;
   /** What a command that `resolves` would do. */
-  resolve(name: string, params: Json, context: CommandContext): Json;
+  resolve(name: string, params: Json, context: CommandContext): Promise<Json>;
 }
 
 export function builtInCommands(metrics: Metrics = processMetrics, background = new BackgroundProcesses()): Command[] {
@@ -101,9 +101,9 @@ export function createRegistry(
     find: (name) => now().byName.get(name),
     names: () => [...now().byName.keys()],
     all: () => [...now().byName.values()],
-    resolve(name, params, context) {
+    async resolve(name, params, context) {
       const command = found(name);
-      return command.resolve?.(readParams(command, params), context) ?? null;
+      return (await command.resolve?.(readParams(command, params), context)) ?? null;
     },
     async run(name, params, context) {
       const command = found(name);

@@ -1,8 +1,10 @@
 /** `code/undo`: takes back what this run did to the files of its project. */
 import * as z from 'zod';
-import { undoFromStep } from '../checkpoints/undo.ts';
+import type { Json } from '../../language/json.ts';
+import { undoFromStep, undoRun, type Undone } from '../checkpoints/undo.ts';
 import { accessOf } from '../confinement/confine.ts';
 import { Failure } from '../failures/failures.ts';
+import { refuseChanged, shownOf } from './approved-action.ts';
 import { refuseForce } from './brought.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 
@@ -22,6 +24,18 @@ const Result = z.strictObject({
 
 const shownMax = 20;
 
+/** As what was done is told, but as a look, and from outside of the step. */
+async function shownUndo({ key, only, force }: z.infer<typeof Params>, context: CommandContext): Promise<Json> {
+  const { run, store } = context;
+  const access = accessOf(context, { writes: true });
+  return planned(await undoRun(store.checkpoints, { handle: run.handle, key, only, force, access, dryRun: true }));
+}
+
+const planned = ({ files, conflicts }: Undone): Json => ({
+  files: shownOf(files.map(({ path, done }) => `${done}: ${path}`)),
+  conflicts: shownOf(conflicts.map(({ path, why }) => `${path}: ${why}`)),
+});
+
 async function undo({ key, only, force }: z.infer<typeof Params>, context: CommandContext) {
   const { run, store, checkpoints } = context;
   refuseForce(force, context);
@@ -29,7 +43,11 @@ async function undo({ key, only, force }: z.infer<typeof Params>, context: Comma
     throw new Failure('UNDO_REFUSED', 'this worker takes no checkpoints; start it without SENTINEL_CHECKPOINTS=false');
   const trees = await checkpoints.treesOf(run.project);
   const request = { handle: run.handle, key, only, force, access: accessOf(context, { writes: true }) };
-  const undone = await undoFromStep(store.checkpoints, trees, { handle: run.handle, key: context.key }, request);
+  const own = { handle: run.handle, key: context.key };
+  await refuseChanged(context, 'code/undo', async () =>
+    planned(await undoFromStep(store.checkpoints, trees, own, { ...request, dryRun: true })),
+  );
+  const undone = await undoFromStep(store.checkpoints, trees, own, request);
   const { files, conflicts, left, gaps } = undone;
   if (undone.done) return { files, conflicts, left, gaps };
   const shown = conflicts.slice(0, shownMax).map(({ path, why }) => `${path}: ${why}`);
@@ -52,5 +70,7 @@ export const undoCommands: Command[] = [
     params: Params,
     result: Result,
     run: undo,
+    resolves: true,
+    resolve: shownUndo,
   }),
 ];

@@ -2,10 +2,11 @@
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import pg from 'pg';
 import { askModel, measure, modelOf, perform, promptOf, say } from './agent.mjs';
+import { urlOf } from './database-url.mjs';
 
 const [mode, given] = process.argv.slice(2);
 const database = `bench_dbos_${mode === 'measure' ? 'agents' : 'kills'}`;
-const systemDatabaseUrl = process.env.BENCH_DATABASE_URL.replace(/\/[^/]*$/, `/${database}`);
+const systemDatabaseUrl = urlOf(database);
 DBOS.setConfig({ name: 'sentinel-bench', systemDatabaseUrl, logLevel: 'error' });
 const agent = DBOS.registerWorkflow(
   async (spec) => {

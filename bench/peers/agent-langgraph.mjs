@@ -3,6 +3,7 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
 import pg from 'pg';
 import { askModel, measure, modelOf, perform, promptOf, say } from './agent.mjs';
+import { urlOf } from './database-url.mjs';
 
 const [mode, given] = process.argv.slice(2);
 const base = process.env.BENCH_DATABASE_URL;
@@ -10,7 +11,7 @@ const database = `bench_langgraph_${mode === 'measure' ? 'agents' : 'kills'}`;
 const admin = new pg.Pool({ connectionString: base, max: 1 });
 await admin.query(`create database ${database}`).catch(() => undefined);
 await admin.end();
-const pool = new pg.Pool({ connectionString: base.replace(/\/[^/]*$/, `/${database}`), max: 10 });
+const pool = new pg.Pool({ connectionString: urlOf(database), max: 10 });
 const saver = new PostgresSaver(pool);
 await saver.setup();
 

@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import pg from 'pg';
+import { urlOf } from './database-url.mjs';
 
 const [mix, size, shape] = process.argv.slice(2);
 const url = process.env.BENCH_DATABASE_URL;
@@ -26,7 +27,7 @@ if (work === undefined) throw new Error(`no such work: ${mix}; name one of code-
 
 DBOS.setConfig({
   name: 'sentinel-bench',
-  systemDatabaseUrl: url.replace(/\/[^/]*$/, '/bench_dbos'),
+  systemDatabaseUrl: urlOf('bench_dbos'),
   logLevel: 'error',
 });
 const step = (index) => DBOS.runStep(() => work(index), { name: mix });

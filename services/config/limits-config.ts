@@ -20,6 +20,8 @@ export const LimitsConfig = z.strictObject({
   providers: z.record(z.string().min(1), Rate).default({}),
   tools: z.record(z.string().min(1), Rate).default({}),
   breaker: Breaker.optional(),
+  /** Of each trigger: the runs that it starts. */
+  triggers: z.strictObject({ perMinute: count.max(1_000_000).default(120) }).prefault({}),
 });
 export type LimitsConfig = z.infer<typeof LimitsConfig>;
 

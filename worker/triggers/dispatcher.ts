@@ -5,7 +5,7 @@
  * triggers.ts). A run's handle is made of its trigger and its event, so an event that two workers get
  * hold of, or one worker twice, starts one run. Whatever is away (Temporal, the database) is waited
  * for; what cannot be started for another reason is tried a few times and then refused, with the reason, and
- * what no run can be given at once.
+ * what no run can be given at once. What is over the rate of its trigger waits for its place.
  * A definition whose own loop is over those events has one run at a time (prisma/store/events/trigger-turns.ts).
  */
 import { LRUCache } from 'lru-cache';
@@ -28,16 +28,23 @@ const RETRY_MS = 1_000;
 const RETRY_MAX_MS = 30_000;
 const DEFINITIONS_MAX = 200;
 
+/** Of each trigger. */
+export interface StartRate {
+  perMinute: number;
+}
+
 export class Dispatcher {
   readonly #starting: RunServices;
+  readonly #rate: StartRate;
   readonly #say: (text: string) => void;
   readonly #definitions = new LRUCache<string, Definition>({ max: DEFINITIONS_MAX });
   readonly #subscription: Subscription;
   readonly #loop: BackgroundLoop;
   #againAt = 0;
 
-  constructor(starting: RunServices, say: (text: string) => void) {
+  constructor(starting: RunServices, rate: StartRate, say: (text: string) => void) {
     this.#starting = starting;
+    this.#rate = rate;
     this.#say = say;
     this.#subscription = starting.store.triggers.listen();
     this.#loop = new BackgroundLoop({
@@ -94,6 +101,12 @@ export class Dispatcher {
         const turn = await triggers.takeTurn(start);
         if (turn !== 'now') return turn;
       }
+      const waitMs = await this.#waitOf(trigger.id, handle);
+      if (waitMs > 0) {
+        const reason = `"${trigger.name}" starts ${this.#rate.perMinute} runs a minute at most ("limits.triggers.perMinute" of sentinel.config)`;
+        await triggers.settle(start, { state: 'waiting', reason, retryMs: waitMs });
+        return 'now';
+      }
       await startRun(
         { ...this.#starting, taskQueue: trigger.taskQueue, isEager: trigger.taskQueue === this.#starting.taskQueue },
         {
@@ -110,6 +123,12 @@ export class Dispatcher {
       await triggers.settle(start, this.#verdict(start, error));
     }
     return 'now';
+  }
+
+  /** 0: now. A start that is tried again has the place that it had. */
+  async #waitOf(trigger: string, handle: string): Promise<number> {
+    const permit = await this.#starting.store.limits.permit(`trigger:${trigger}`, handle, this.#rate, 0);
+    return permit.ok ? 0 : permit.waitMs;
   }
 
   #verdict(

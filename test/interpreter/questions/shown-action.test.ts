@@ -89,10 +89,12 @@ test.each<[string, Step]>([
   ['an edit', command('sentinel/step/add', { sentinelId: 'x', index: 0, step: { type: 'shell', command: long } })],
 ])('the whole of an action is asked about, and done: %s', async (_what, step) => {
   const { show, done } = await asked(step);
-  const { type, env, library, ...action } = show['action'] as JsonObject;
+  const { type, env, library, resolved, ...action } = show['action'] as JsonObject;
   const { inherits, env: given, ...rest } = done;
   expect(type).toBe(step.type);
   expect(action).toEqual(rest);
+  // What it comes to, where it is a name for something else.
+  expect(resolved !== undefined).toBe(step.type === 'command' && step.command === 'code/git');
   expect(env ?? {}).toEqual(given ?? {});
   expect(library === undefined).toBe(inherits === undefined);
 });

@@ -5,12 +5,12 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { JsonObject } from '../../../language/json.ts';
-import type { LlmStep, Step } from '../../../language/model.ts';
-import { once } from '../harness/definitions.ts';
-import { Harness } from '../harness/harness.ts';
-import type { ScriptedModel } from '../harness/models/model-runs.ts';
-import { openAttacked, type Scripts } from './attempts/run-attempts.ts';
+import type { JsonObject } from '../../../../language/json.ts';
+import type { LlmStep, Step } from '../../../../language/model.ts';
+import { once } from '../../harness/definitions.ts';
+import { Harness } from '../../harness/harness.ts';
+import type { ScriptedModel } from '../../harness/models/model-runs.ts';
+import { openAttacked, type Scripts } from '../attempts/run-attempts.ts';
 
 let harness: Harness;
 let model: ScriptedModel;
