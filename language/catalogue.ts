@@ -35,7 +35,7 @@ export interface CommandFacts {
   unconfined?: true;
   /** It asks a model: `usage` of its result, or of its failure, counts against the run's budget. */
   asksModel?: true;
-  /** What it does stands in the project: that is found out before a person is asked, and nothing else is done then. */
+  /** What it does depends on how things stand: that is found out before a person is asked, and nothing else is done then. */
   resolves?: true;
 }
 

@@ -14,6 +14,7 @@ const report = join(folder, 'report.json');
 const subjects = [
   'attack',
   'hostile',
+  'rated',
   'shown-action',
   'whole-action',
   'second-answer',

@@ -118,7 +118,7 @@ const conversationsIn = (position: Position, handle: string): ConversationPart[]
   });
 
 /** A run that a step of another one started may do no more when it is forked, and spends what it had left. */
-function rightsIn({ nested }: StartInput): { inherited?: Inheritance } {
+export function rightsIn({ nested }: Pick<StartInput, 'nested'>): { inherited?: Inheritance } {
   if (nested === undefined) return {};
   const { depth, limits } = nested;
   const { budget } = limits;

@@ -5,8 +5,8 @@
 import * as fc from 'fast-check';
 import { afterAll, expect, test, vi } from 'vitest';
 import type { CommandEffect } from '../../../interpreter/effect.ts';
+import { rightsIn } from '../../../client/history/fork-run.ts';
 import { approvalRule } from '../../../interpreter/approval-rules.ts';
-import type { RunInput } from '../../../interpreter/host.ts';
 import { inheritanceOf } from '../../../interpreter/reach.ts';
 import type { Walk } from '../../../interpreter/walk-state.ts';
 import type { Definition, EscalationRule, Step } from '../../../language/model.ts';
@@ -56,7 +56,14 @@ const definitionOf = (
   },
 });
 
-const WAYS = ['nested', 'started by a step', 'started by a model', 'continued as new'] as const;
+const WAYS = [
+  'nested',
+  'started by a step',
+  'started by a model',
+  'continued as new',
+  'forked',
+  'forked with another definition',
+] as const;
 type Way = (typeof WAYS)[number];
 
 const startOf = (definition: Definition, nested?: StartInput['nested']): StartInput => ({
@@ -66,27 +73,31 @@ const startOf = (definition: Definition, nested?: StartInput['nested']): StartIn
   ...(nested === undefined ? {} : { nested }),
 });
 
-/** The input of a run that comes to be out of another one. */
-function next(around: RunInput, way: Way, definition: Definition): RunInput {
+/** What a run starts with that comes to be out of another one. */
+function next(start: StartInput, way: Way, definition: Definition): StartInput {
+  const around = runInputOf(start, 'h', 0);
   switch (way) {
     case 'nested':
-      return runInputOf(
-        startOf(definition, { depth: around.depth + 1, parent: around.handle, limits: around.limits }),
-        'h',
-        0,
-      );
+      return startOf(definition, { depth: around.depth + 1, parent: around.handle, limits: around.limits });
     case 'continued as new':
-      return runInputOf(startInputOf(around, around.limits), 'h', 0);
+      return startInputOf(around, around.limits);
+    case 'forked':
+      return startOf(start.definition, rightsIn(start).inherited);
+    case 'forked with another definition':
+      return startOf(definition, rightsIn(start).inherited);
     case 'started by a step':
     case 'started by a model': {
       const call = way === 'started by a model' ? { conversation: 'c', turn: 1, call: 0, id: 'i' } : undefined;
       const effect = { params: { definition: {} }, reach: { tools: ['code/read'] }, call } as unknown as CommandEffect;
-      return runInputOf(startOf(definition, inheritanceOf({ input: around } as Walk, effect)), 'h', 0);
+      return startOf(definition, inheritanceOf({ input: around } as Walk, effect));
     }
     default:
       return way satisfies never;
   }
 }
+
+/** The same run, or one in its place. */
+const staysAt = (way: Way): boolean => way === 'continued as new' || way.startsWith('forked');
 
 /** What a definition says of a class: the rule that counts where several do. */
 function ruleOf({ classes, rules }: Says, name: (typeof CLASSES)[number]): EscalationRule['action'] | null {
@@ -102,11 +113,14 @@ test('whatever way a run comes to be, it is held to all that the runs around it 
       says,
       fc.array(fc.record({ way: fc.constantFrom(...WAYS), said: says }), { maxLength: 6 }),
       (first, line) => {
-        let input = runInputOf(startOf(definitionOf(first, [])), 'h', 0);
+        let start = startOf(definitionOf(first, []));
         const around: Says[] = [first];
         for (const { way, said } of line) {
-          const before = input;
-          input = next(before, way, definitionOf(said, []));
+          const before = runInputOf(start, 'h', 0);
+          start = next(start, way, definitionOf(said, []));
+          const input = runInputOf(start, 'h', 0);
+          // Only a person forks with another definition, which stands in the place of the run's own.
+          if (way === 'forked with another definition') around.splice(-1, 1, said);
           for (const name of CLASSES) {
             const stated = around.flatMap((one) => ruleOf(one, name) ?? []);
             if (stated.length === 0) continue;
@@ -120,12 +134,12 @@ test('whatever way a run comes to be, it is held to all that the runs around it 
           if (depths.length > 0) expect(input.limits.nestingDepth).toBeLessThanOrEqual(Math.min(...depths));
           for (const file of input.limits.files ?? [])
             expect(around.every(({ files }) => files.includes(file))).toBe(true);
-          expect(input.depth).toBe(way === 'continued as new' ? before.depth : before.depth + 1);
-          if (way === 'nested' || way === 'continued as new') {
+          expect(input.depth).toBe(staysAt(way) ? before.depth : before.depth + 1);
+          if (way === 'nested' || way === 'continued as new' || way === 'forked') {
             const { steps } = before.limits.budget ?? {};
             if (steps !== undefined) expect(input.limits.budget?.steps).toBeLessThanOrEqual(steps);
           }
-          if (way !== 'continued as new') around.push(said);
+          if (!staysAt(way)) around.push(said);
         }
       },
     ),
