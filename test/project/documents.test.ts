@@ -81,6 +81,21 @@ test('CI runs the test command of the README and the soak, and both together run
   expect(checked.flat().toSorted()).toEqual(projects.toSorted());
 });
 
+const testsIn = (row: string): string[] => Array.from(row.matchAll(/`(test\/[^`]+)`/g), ([, path = '']) => path);
+
+test('each promise of docs/safety.md names a test that is there, and "npm run attack" tries one of them', () => {
+  const [, promises = ''] = read('docs/safety.md').split('## Promises and their tests');
+  const [, list = ''] = /^const subjects = \[([^\]]+)\]/m.exec(read('scripts/attack.mjs')) ?? [];
+  const subjects = Array.from(list.matchAll(/'([^']+)'/g), ([, subject = '']) => subject);
+  const rows = promises.split('\n').filter((line) => /^\| (?!promise |-)/.test(line));
+  expect(rows.length).toBeGreaterThan(30);
+  expect(rows.flatMap(testsIn).filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  const untried = rows.filter(
+    (row) => !testsIn(row).some((path) => subjects.some((subject) => path.includes(subject))),
+  );
+  expect(untried).toEqual([]);
+});
+
 /** Our folders, so that a path of the project can be told from one of a user's project. */
 const folders = 'language|interpreter|workflows|activities|prisma|services|runs|worker|client|test|bench|scripts|docs';
 const pathOfOurs = new RegExp(`(?<![\\w./'"-])(?:${folders})/[\\w./-]+\\.(?:ts|mjs|md|json|sql|prisma)\\b`, 'g');
