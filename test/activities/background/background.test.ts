@@ -34,11 +34,19 @@ const RULES = [
 test('starting returns at once; a watch that comes later sees all lines, classified by the first rule that fits', async () => {
   const { handle, project, run, start } = await openRun(opened);
   const { executionId, pid } = await start(
-    `echo begin; echo 'a.ts: error TS2304' >&2; while [ ! -e go ]; do sleep 0.05; done; echo 'warning TS1'; printf 'Successfully compiled\\r\\nlast'; exit 3`,
+    `echo begin; while [ ! -e heard ]; do sleep 0.05; done; echo 'a.ts: error TS2304' >&2; while [ ! -e go ]; do sleep 0.05; done; echo 'warning TS1'; printf 'Successfully compiled\\r\\nlast'; exit 3`,
   );
   expect(isAlive(pid)).toBe(true);
   expect(await run('code/shell/sentinel', { executionId, rules: RULES })).toEqual({ executionId, rules: 3 });
-  writeFileSync(join(project, 'go'), '');
+  // Two pipes that are read late are read in any order.
+  for (const [lines, file] of [
+    [1, 'heard'],
+    [2, 'go'],
+  ] as const) {
+    const said = () => opened.store.logs.read(handle, 'combined', 0, 10);
+    await expect.poll(said, { timeout: 30_000 }).toHaveLength(lines);
+    writeFileSync(join(project, file), '');
+  }
   const result = await run<WatchResult>('code/shell/watch', { executionId });
   expect(result).toMatchObject({ executionId, reason: 'finished', exitCode: 3, success: false, length: 5 });
   expect(

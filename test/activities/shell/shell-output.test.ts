@@ -69,7 +69,7 @@ describe('captured output', () => {
 describe('the log of a step', () => {
   it('holds everything up to its head, in order of arrival', async () => {
     const context = shellContext(await temporaryFolder());
-    await runShell({ command: 'echo 1; sleep 0.15; echo 2 >&2; sleep 0.15; printf "3 ü"', timeoutMs: 60_000 }, context);
+    await runShell({ command: 'echo 1; sleep 1; echo 2 >&2; sleep 1; printf "3 ü"', timeoutMs: 60_000 }, context);
     expect([...context.log.chunks.values()].map(({ stream, text, part }) => [part, stream, text])).toEqual([
       [0, 'stdout', '1\n'],
       [1, 'stderr', '2\n'],
