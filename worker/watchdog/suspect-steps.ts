@@ -35,10 +35,10 @@ export class SuspectSteps {
     this.#timer = setInterval(() => void this.refresh(), REFRESH_MS).unref();
   }
 
-  /** Asked for before the worker takes its first task. A store that is away says it later. */
+  /** Asked for before the worker takes its first task. A store that is away says it later; what it said stays known. */
   async refresh(): Promise<void> {
-    const steps = await this.#store.lostSteps.recent().catch(() => []);
-    this.#recent = new Map(steps.map((step) => [nameOf(step), step.count]));
+    const steps = await this.#store.lostSteps.recent().catch(() => null);
+    if (steps !== null) this.#recent = new Map(steps.map((step) => [nameOf(step), step.count]));
   }
 
   close(): void {
