@@ -4,7 +4,7 @@
  *
  * The workflow id names the run and the activity id is the step's key. A `Failure` becomes an
  * `ApplicationFailure` whose type is its code, and is final: the walk retries a step, not the server.
- * Anything else thrown here is the store being away or a bug, and the server retries it.
+ * Anything else thrown here is the store being away, or a bug: the server retries it, a bug a few times.
  */
 import { activityInfo, Context } from '@temporalio/activity';
 import type { Json, JsonObject } from '../language/json.ts';

@@ -4,12 +4,12 @@
  */
 import type { Client } from '@temporalio/client';
 import { canonicalText } from '../language/canonical.ts';
-import type { Answer } from '../language/events/question.ts';
+import { isActing, type Answer } from '../language/events/question.ts';
 import type { InboxItem, Store } from '../prisma/store/contract/contract.ts';
 import { ClientError } from '../runs/client-error.ts';
 import { answerRun } from '../runs/steer-run.ts';
 import type { AnsweredQuestion, AnswerOptions } from './contract/answers.ts';
-import { isActing, isShownWhole, questionFor, settledItem, type FoundQuestion } from './lookup/find-question.ts';
+import { isShownWhole, questionFor, settledItem, type FoundQuestion } from './lookup/find-question.ts';
 import { standingText } from './lookup/standing-answer.ts';
 
 const DIGEST_MIN = 8;

@@ -38,16 +38,16 @@ function wrongWith(worker: ProcessIdentity, silent: LoopLine | null): { found: s
   if (silent === null) return null;
   const seconds = Math.round(silent.seconds + (Date.now() - silent.at) / 1000);
   return {
-    found: `its event loop has not answered for ${seconds} s,${atText(silent)}`.replace(/,$/, ''),
+    found: `its event loop has not answered for ${seconds} s${silent.steps.length === 0 ? '' : `,${atText(silent)}`}`,
     remedy:
       'It ends once that has lasted for SENTINEL_SILENT_SECONDS (30), and another begins; a step that three workers were lost with fails.',
   };
 }
 
 function endedText(ended: readonly LoopLine[]): string {
-  const last = ended.at(-1);
   const times = ended.length === 1 ? 'once' : `${ended.length} times`;
-  return `ended ${times} in the last hour because its event loop did not answer${last === undefined ? '' : `, the last time${atText(last)}`}`;
+  const last = ended.slice(-1).map((line) => `, the last time${atText(line)}`);
+  return `ended ${times} in the last hour because its event loop did not answer${last.join('')}`;
 }
 
 /** Workers of any machine that asked this queue for workflow tasks lately; null when nobody tells. */

@@ -141,7 +141,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     dataConverter: { ...converter, failureConverterPath },
     maxConcurrentLocalActivityExecutions: SEGMENTS_AT_ONCE_MAX,
     interceptors: {
-      activity: [sealedSteps, own, underWay, ...suspects].map((one) => ('interceptor' in one ? one.interceptor : one)),
+      activity: [sealedSteps, own.interceptor, underWay.interceptor, ...suspects.map(({ interceptor }) => interceptor)],
     },
     ...timesOf(graceMs),
     ...deployment,

@@ -3,13 +3,14 @@ import { statSync } from 'node:fs';
 import { dirname, relative, sep } from 'node:path';
 import * as z from 'zod';
 import { canonicalText } from '../../language/canonical.ts';
-import type { Json, JsonObject } from '../../language/json.ts';
+import type { JsonObject } from '../../language/json.ts';
 import { shellTimeoutMs } from '../../language/limits.ts';
 import { accessOf, resolveInside } from '../confinement/confine.ts';
 import { Failure } from '../failures/failures.ts';
 import { CHECK_NAMES, type Check, type CheckName } from '../verify/check.ts';
 import { findChecks, LOOKED_FOR, type Looked } from '../verify/find-checks.ts';
 import { runChecks, shownCheck, type Verified } from '../verify/run-checks.ts';
+import { refuseChanged } from './approved-action.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 
 const Name = z.enum(CHECK_NAMES);
@@ -57,13 +58,12 @@ async function verify(params: Params, context: CommandContext): Promise<Verified
   const { root, folder } = looked;
   const plan = { checks, root, folder, runsAll: params.fullTest === true, timeoutMs };
   if (context.resolved === undefined) return runChecks(plan, context);
-  const approved = canonicalText(context.resolved);
-  if (canonicalText(shownTo(context, shownChecks(checks, folder))) !== approved) throw changed(folder);
-  return runChecks({ ...plan, before: (check) => refuseChanged(check, looked) }, context);
+  await refuseChanged(context, () => shownChecks(checks, folder), changed(folder));
+  return runChecks({ ...plan, before: (check) => refuseChangedCheck(check, looked) }, context);
 }
 
 /** What stands in the project may have changed while the checks before it ran. */
-function refuseChanged(check: Check, looked: Looked): void {
+function refuseChangedCheck(check: Check, looked: Looked): void {
   const now = findChecks(looked).find(({ name }) => name === check.name);
   const said = (one: Check): string => canonicalText(shownCheck(one, looked.folder));
   if (now === undefined || said(now) !== said(check)) throw changed(looked.folder, check.name);
@@ -72,8 +72,6 @@ function refuseChanged(check: Check, looked: Looked): void {
 const shownChecks = (checks: readonly Check[], folder: string): JsonObject => ({
   checks: checks.map((check) => shownCheck(check, folder)),
 });
-
-const shownTo = ({ secrets }: CommandContext, shown: JsonObject): Json => secrets?.results.json(shown) ?? shown;
 
 function changed(folder: string, name?: CheckName): Failure {
   const place = folder === '' ? 'the project' : `"${folder}"`;

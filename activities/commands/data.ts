@@ -10,7 +10,7 @@ import { isJsonObject, valueFault, type Json, type JsonObject } from '../../lang
 import { Value } from '../../language/model.ts';
 import { Failure } from '../failures/failures.ts';
 import type { DataRecord, RecordChoice, RecordQuery } from '../../prisma/store/contract/contract.ts';
-import { refuseChanged, shownOf } from './approved-action.ts';
+import { changedAction, refuseChanged, shownOf } from './approved-action.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 
@@ -140,7 +140,7 @@ async function shownRecords(params: z.infer<typeof ReadParams>, { store, session
 }
 
 async function update(params: z.infer<typeof UpdateParams>, context: CommandContext): Promise<JsonObject[]> {
-  await refuseChanged(context, 'data/update', () => shownRecords(params, context));
+  await refuseChanged(context, () => shownRecords(params, context), changedAction('data/update'));
   const chosen = chosenBy(params);
   const { data } = params;
   // Looked at first: what was written by a step that fails stays in its segment.
@@ -155,7 +155,7 @@ async function update(params: z.infer<typeof UpdateParams>, context: CommandCont
 }
 
 async function remove(params: z.infer<typeof DeleteParams>, context: CommandContext): Promise<{ deleted: number }> {
-  await refuseChanged(context, 'data/delete', () => shownRecords(params, context));
+  await refuseChanged(context, () => shownRecords(params, context), changedAction('data/delete'));
   return { deleted: await context.store.records.delete(context.session, chosenBy(params)) };
 }
 

@@ -1,6 +1,6 @@
 /**
- * What an operation of `code/git` would do as the repository is now, for the question about it: what is committed or
- * discarded with the ids of its content, and the commits that names stand for.
+ * What an operation of `code/git` would do as the repository is now, for the question about it: what is committed, with
+ * the ids of its content, which files it changes, and the commits that names stand for.
  */
 import type { Json, JsonObject } from '../../language/json.ts';
 import { shownOf } from './approved-action.ts';

@@ -6,7 +6,7 @@
  */
 import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
-import { refuseChanged } from './approved-action.ts';
+import { changedAction, refuseChanged } from './approved-action.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 import { BRANCH_OPERATIONS, isBranchOperation, runBranchOperation } from './git-branches.ts';
@@ -126,7 +126,7 @@ async function status({ paths }: ParamsOf<'status'>, context: CommandContext): P
 }
 
 async function runOperation(params: Params, context: CommandContext): Promise<JsonObject> {
-  await refuseChanged(context, `"${params.operation}" of code/git`, () => shownGit(params, context));
+  await refuseChanged(context, () => shownGit(params, context), changedAction(`"${params.operation}" of code/git`));
   if (isBranchOperation(params)) return runBranchOperation(params, context);
   switch (params.operation) {
     case 'add':

@@ -4,7 +4,7 @@ import type { Json } from '../../language/json.ts';
 import { undoFromStep, undoRun, type Undone } from '../checkpoints/undo.ts';
 import { accessOf } from '../confinement/confine.ts';
 import { Failure } from '../failures/failures.ts';
-import { refuseChanged, shownOf } from './approved-action.ts';
+import { changedAction, refuseChanged, shownOf } from './approved-action.ts';
 import { refuseForce } from './brought.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 
@@ -44,9 +44,9 @@ async function undo({ key, only, force }: z.infer<typeof Params>, context: Comma
   const trees = await checkpoints.treesOf(run.project);
   const request = { handle: run.handle, key, only, force, access: accessOf(context, { writes: true }) };
   const own = { handle: run.handle, key: context.key };
-  await refuseChanged(context, 'code/undo', async () =>
-    planned(await undoFromStep(store.checkpoints, trees, own, { ...request, dryRun: true })),
-  );
+  const look = async (): Promise<Json> =>
+    planned(await undoFromStep(store.checkpoints, trees, own, { ...request, dryRun: true }));
+  await refuseChanged(context, look, changedAction('code/undo'));
   const undone = await undoFromStep(store.checkpoints, trees, own, request);
   const { files, conflicts, left, gaps } = undone;
   if (undone.done) return { files, conflicts, left, gaps };

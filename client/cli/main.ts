@@ -64,8 +64,9 @@ async function programFor(wanted: string | undefined, argv: readonly string[]): 
       .configureOutput({ writeErr: () => undefined });
     if (kind !== 'group') declareKind(command, kind);
     command.hook('preAction', async (_command, asked) => {
-      const { refuseWithinStep } = await import('../rights/within-step.ts');
-      await refuseWithinStep(pathOf(asked, program), asked.optsWithGlobals(), asked.args);
+      const { refusedWithinStep } = await import('../../language/rights/powers.ts');
+      const refused = refusedWithinStep(pathOf(asked, program), asked.optsWithGlobals(), asked.args);
+      if (refused !== null) await (await import('../rights/within-step.ts')).refuseWithinStep(refused);
     });
     await (await load()).define(command, argv);
     takesHandle = describeHandles(command);

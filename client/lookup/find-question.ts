@@ -1,5 +1,4 @@
 /** Which question an answer is for: of the run itself, or of a run nested in it. */
-import type { Choice } from '../../language/events/question.ts';
 import { shownBriefly } from '../../language/events/shown-value.ts';
 import type { InboxItem, Store } from '../../prisma/store/contract/contract.ts';
 import { turnPart } from '../../language/models/call-keys.ts';
@@ -11,16 +10,8 @@ const KEPT_MS = 5000;
 /** `answer`: the one it has; whoever answers second is told it, also when the run has gone on or ended since. */
 export type FoundQuestion = Pick<InboxItem, 'handle' | 'id' | 'digest' | 'answer'> & Partial<Pick<InboxItem, 'show'>>;
 
-/** Answers after which something happens that the question showed. */
-const ACTING: ReadonlySet<Choice> = new Set(['approve', 'edit', 'retry']);
-
 /** Whether lists show the whole of it; else who acts on it names the digest of what was seen. */
 export const isShownWhole = ({ show = null }: Pick<FoundQuestion, 'show'>): boolean => shownBriefly(show).isWhole;
-
-export const isActing = (choice: Choice): boolean => ACTING.has(choice);
-
-/** After these the run does what it asked about, or more than it was allowed. */
-export const letsAct = (choice: Choice): boolean => isActing(choice) || choice === 'extend';
 
 /** A digest as it is written: as much of it as tells questions apart. */
 export const shortDigest = (digest: string): string => digest.slice(0, 16);

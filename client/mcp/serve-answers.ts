@@ -5,9 +5,8 @@
  */
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import * as z from 'zod';
-import { CHOICES, type Choice } from '../../language/events/question.ts';
+import { CHOICES, letsAct, type Choice } from '../../language/events/question.ts';
 import { ClientError } from '../client.ts';
-import { letsAct } from '../lookup/find-question.ts';
 import { callerOf } from './serve-runs.ts';
 import type { Served } from './served.ts';
 import { said } from './tool-result.ts';

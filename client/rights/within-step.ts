@@ -6,15 +6,8 @@ import type { NewTrigger, Trigger } from '../../prisma/store/contract/trigger-co
 import { contentHash } from '../../prisma/store/values/content-hash.ts';
 import { ClientError } from '../../runs/client-error.ts';
 
-/** Refuses a process of a step what the verb is asked for, as language/rights/powers.ts says. */
-export async function refuseWithinStep(
-  verb: string,
-  options: { readonly [name: string]: unknown },
-  words: readonly string[],
-): Promise<void> {
-  const { refusedWithinStep } = await import('../../language/rights/powers.ts');
-  const refused = refusedWithinStep(verb, options, words);
-  if (refused !== null && (await isWithinStep())) throw new ClientError('ANSWER_REFUSED', refused);
+export async function refuseWithinStep(message: string): Promise<void> {
+  if (await isWithinStep()) throw new ClientError('ANSWER_REFUSED', message);
 }
 
 export async function isWithinStep(): Promise<boolean> {

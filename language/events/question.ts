@@ -14,6 +14,14 @@ export type QuestionKind = 'approval' | 'action' | EscalationRule['condition'];
 export type Choice = 'approve' | 'reject' | 'retry' | 'skip' | 'edit' | 'abort' | 'extend' | 'stop';
 export const CHOICES: readonly Choice[] = ['approve', 'reject', 'retry', 'skip', 'edit', 'abort', 'extend', 'stop'];
 
+/** Answers after which something happens that the question showed. */
+const ACTING: ReadonlySet<Choice> = new Set(['approve', 'edit', 'retry']);
+
+export const isActing = (choice: Choice): boolean => ACTING.has(choice);
+
+/** After these the run does what it asked about, or more than it was allowed. */
+export const letsAct = (choice: Choice): boolean => isActing(choice) || choice === 'extend';
+
 export type Priority = NonNullable<EscalationRule['priority']>;
 
 /** Answers that a run remembers, so that whoever answers again is told the first one. */

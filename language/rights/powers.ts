@@ -3,6 +3,7 @@
  * of a step, a tool of `sentinel mcp serve`. The command line and the registry of commands hold to these tables, and
  * docs/safety.md shows them.
  */
+import { CHOICES, letsAct } from '../events/question.ts';
 
 /** What a process that a step started is refused at the command line. */
 export interface Refusal {
@@ -95,7 +96,7 @@ export const POWERS: readonly Power[] = [
     agent: 'only with `--allow-approve`, which no process of a step can give',
     refused: {
       answer: {
-        when: { words: ['approve', 'edit', 'retry', 'extend'] },
+        when: { words: CHOICES.filter(letsAct) },
         does: 'answer so that a run acts',
         remedy: persons('answer'),
       },

@@ -56,6 +56,7 @@ function read(line: string): LoopLine[] {
 }
 
 /** ` while it was at nightly steps.0@1`; empty where it was at none. */
-export function atText({ steps }: Pick<LoopLine, 'steps'>): string {
-  return steps.length === 0 ? '' : ` while it was at ${steps.map(({ handle, key }) => `${handle} ${key}`).join(', ')}`;
+export function atText({ steps }: { steps: readonly StepUnderWay[] }): string {
+  const named = steps.slice(0, STEPS_NAMED_MAX).map(({ handle, key }) => `${handle} ${key}`);
+  return named.length === 0 ? '' : ` while it was at ${named.join(', ')}`;
 }

@@ -8,12 +8,11 @@ import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { StepUnderWay } from '../../services/supervisor/worker-process.ts';
-import { loopLine, SILENT_SAID_MS, type LoopLine } from '../../services/supervisor/worker-loop.ts';
+import { atText, loopLine, SILENT_SAID_MS, type LoopLine } from '../../services/supervisor/worker-loop.ts';
 import type { Told, WatchParts } from './loop-watch.ts';
 
 const TICK_MS = 250;
 const NOTE_MAX_MS = 5_000;
-const NAMED_MAX = 5;
 
 const { beats, silentMs, databaseUrl } = workerData as WatchParts;
 const counted = new Int32Array(beats);
@@ -38,8 +37,7 @@ const timer = setInterval(() => {
 }, TICK_MS);
 
 async function endWorker(at: readonly StepUnderWay[]): Promise<void> {
-  const named = at.slice(0, NAMED_MAX).map(({ handle, key }) => `${handle} ${key}`);
-  const during = named.length === 0 ? '' : `, while it was at ${named.join(', ')}`;
+  const during = at.length === 0 ? '' : `,${atText({ steps: at })}`;
   say('ended');
   write(
     `sentinel worker: the event loop has not answered for ${silentMs / 1000} s${during}; the worker ends, so that another begins`,

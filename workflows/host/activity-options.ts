@@ -57,7 +57,7 @@ export function agentOptions({ key, place, open }: AgentAt, label: string, timeo
   };
 }
 
-/** `label`: of the step that it begins with. A segment is retried until it succeeds: only the store being away, or a bug, can fail one. */
+/** `label`: of the step that it begins with. A segment is retried until it succeeds: only the store being away, or a bug of the engine, can fail one. */
 export function segmentOptions(key: string, label = ''): LocalActivityOptions {
   return {
     summary: shortened(`from ${key} ${label}`.trim()),

@@ -1,9 +1,9 @@
 /** An open question for people: what is asked, the fields of its form, and the commands that answer it. */
 import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
-import type { Choice } from '../../../language/events/question.ts';
+import { isActing, type Choice } from '../../../language/events/question.ts';
 import { briefLines } from '../../../language/events/shown-value.ts';
 import { PLAIN, type Paint } from '../../show/paint.ts';
-import { isActing, isShownWhole, shortDigest } from '../../lookup/find-question.ts';
+import { isShownWhole, shortDigest } from '../../lookup/find-question.ts';
 import { oneLine } from '../../show/trace.ts';
 
 export interface ShownQuestion {

@@ -5,29 +5,16 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { contentHash } from '../../../prisma/store/values/content-hash.ts';
 import { startedHandle } from '../../../activities/commands/sentinel.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import type { Definition, LlmStep } from '../../../language/model.ts';
 import { once, shell } from '../harness/definitions.ts';
-import { Harness } from '../harness/harness.ts';
-import type { ScriptedModel } from '../harness/models/model-runs.ts';
 import type { ToolCall } from './attempts/attempt.ts';
-import { openAttacked, type Scripts } from './attempts/run-attempts.ts';
+import { useAttacked } from './attempts/run-attempts.ts';
 
-let harness: Harness;
-let model: ScriptedModel;
-const scripts: Scripts = new Map();
-beforeAll(async () => {
-  harness = await Harness.open();
-  model = await openAttacked(scripts);
-  await harness.startWorker({ ...model.env, SENTINEL_PROJECT: harness.project });
-});
-afterAll(async () => {
-  await harness.close();
-  await model.close();
-});
+const attacked = useAttacked();
 
 const gate = (name: string): Definition => once(name, [{ type: 'approval', message: 'Really?' }]);
 const passes = (name: string): Definition => once(name, [{ type: 'set', values: { approved: true } }]);
@@ -39,7 +26,7 @@ async function calls(
   turns: readonly ToolCall[],
   tools: readonly string[],
 ): Promise<(string | undefined)[]> {
-  scripts.set(name, { handle: name, turns: turns.map((call) => [call]) });
+  attacked.scripts.set(name, { handle: name, turns: turns.map((call) => [call]) });
   const step: LlmStep = {
     type: 'llm',
     onStuck: 'ignore',
@@ -48,7 +35,7 @@ async function calls(
     prompt: `${name} Go`,
     tools: [...tools],
   };
-  const { events } = await harness.run(once(`asks-${name}`, [step]), { handle: name });
+  const { events } = await attacked.harness.run(once(`asks-${name}`, [step]), { handle: name });
   return turns.map(
     (_call, at) =>
       events.flatMap((event) =>
@@ -66,18 +53,18 @@ test.each<[string, string, (definition: Definition) => JsonObject]>([
   ],
   ['stores', 'sentinel_create', (definition) => ({ definition: written(definition) })],
 ])('a model that %s a definition under a name does not move the name', async (name, tool, params) => {
-  const saved = await harness.store.definitions.publish(gate(name));
+  const saved = await attacked.harness.store.definitions.publish(gate(name));
   const attempts = await calls(`takes-${name}`, [[tool, params(passes(name))]], [tool.replace('_', '/')]);
   expect(attempts).toEqual([undefined]);
-  expect(await harness.store.definitions.find(name)).toEqual(saved);
-  expect(await harness.store.definitions.versions(name)).toEqual([saved]);
-  const marker = join(harness.project, `passed-${name}`);
+  expect(await attacked.harness.store.definitions.find(name)).toEqual(saved);
+  expect(await attacked.harness.store.definitions.versions(name)).toEqual([saved]);
+  const marker = join(attacked.harness.project, `passed-${name}`);
   const user = once(`user-${name}`, [{ type: 'sentinel', definition: { $ref: name } }, shell(`touch ${marker}`)]);
-  const handle = await harness.start(user);
-  await harness.untilEvent(`${handle}/steps.0@1`, ({ type }) => type === 'asked');
+  const handle = await attacked.harness.start(user);
+  await attacked.harness.untilEvent(`${handle}/steps.0@1`, ({ type }) => type === 'asked');
   expect(existsSync(marker)).toBe(false);
-  expect((await harness.command('answer', handle, 'approve')).code).toBe(0);
-  expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
+  expect((await attacked.harness.command('answer', handle, 'approve')).code).toBe(0);
+  expect(await attacked.harness.result(handle)).toMatchObject({ outcome: 'completed' });
   expect(existsSync(marker)).toBe(true);
 });
 
@@ -97,10 +84,10 @@ test('a model starts what it stored by its id, and another model is held to its 
     tools,
   );
   expect(own).toEqual([undefined, undefined]);
-  expect(await harness.result(startedHandle('author', 'steps.0@1/turn.2/call.0'))).toMatchObject({
+  expect(await attacked.harness.result(startedHandle('author', 'steps.0@1/turn.2/call.0'))).toMatchObject({
     outcome: 'completed',
   });
-  expect(await harness.rows('by-id')).toHaveLength(1);
+  expect(await attacked.harness.rows('by-id')).toHaveLength(1);
   const nested = once('nests', [{ type: 'sentinel', definition: { $ref: id } }]);
   const others = await calls(
     'borrower',
@@ -113,21 +100,24 @@ test('a model starts what it stored by its id, and another model is held to its 
     ['sentinel/run', 'data/list'],
   );
   expect(others).toEqual(['RIGHTS_EXCEEDED', 'RIGHTS_EXCEEDED', 'RIGHTS_EXCEEDED', 'RIGHTS_EXCEEDED']);
-  expect(await harness.rows('by-id')).toHaveLength(1);
+  expect(await attacked.harness.rows('by-id')).toHaveLength(1);
   // A person's word makes it anybody's.
-  await harness.store.definitions.publish(writes);
+  await attacked.harness.store.definitions.publish(writes);
   expect(await calls('starts-by-name', [['sentinel_run', { name: 'writes' }]], ['sentinel/run'])).toEqual([undefined]);
 });
 
 // The last one: the verb starts a worker that does not know the doubled model.
 test('a step of a definition that starts another under a name does not move it, and a run of a file does', async () => {
-  const saved = await harness.store.definitions.publish(gate('moved'));
+  const saved = await attacked.harness.store.definitions.publish(gate('moved'));
   const starts = once('starts-moved', [
     { type: 'command', command: 'sentinel/run', params: { definition: written(passes('moved')) } },
   ]);
-  expect((await harness.run(starts)).result).toMatchObject({ outcome: 'completed' });
-  expect(await harness.store.definitions.find('moved')).toEqual(saved);
-  writeFileSync(join(harness.project, 'moved.json'), JSON.stringify(passes('moved')));
-  expect((await harness.command('run', 'moved.json')).code).toBe(0);
-  expect(await harness.store.definitions.find('moved')).toMatchObject({ version: 2, definition: passes('moved') });
+  expect((await attacked.harness.run(starts)).result).toMatchObject({ outcome: 'completed' });
+  expect(await attacked.harness.store.definitions.find('moved')).toEqual(saved);
+  writeFileSync(join(attacked.harness.project, 'moved.json'), JSON.stringify(passes('moved')));
+  expect((await attacked.harness.command('run', 'moved.json')).code).toBe(0);
+  expect(await attacked.harness.store.definitions.find('moved')).toMatchObject({
+    version: 2,
+    definition: passes('moved'),
+  });
 });

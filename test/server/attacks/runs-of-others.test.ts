@@ -5,34 +5,22 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startedHandle } from '../../../activities/commands/sentinel.ts';
 import type { Definition, LlmStep, Step } from '../../../language/model.ts';
 import { once, shell } from '../harness/definitions.ts';
-import { Harness, until } from '../harness/harness.ts';
-import type { ScriptedModel } from '../harness/models/model-runs.ts';
+import { until } from '../harness/harness.ts';
 import type { ToolCall } from './attempts/attempt.ts';
-import { openAttacked, type Scripts } from './attempts/run-attempts.ts';
+import { useAttacked } from './attempts/run-attempts.ts';
 
-let harness: Harness;
-let model: ScriptedModel;
-const scripts: Scripts = new Map();
-beforeAll(async () => {
-  harness = await Harness.open();
-  model = await openAttacked(scripts);
-  await harness.startWorker({ ...model.env, SENTINEL_PROJECT: harness.project });
-});
-afterAll(async () => {
-  await harness.close();
-  await model.close();
-});
+const attacked = useAttacked();
 
 const waits: Step = shell('while [ ! -e gone-on ]; do sleep 0.1; done');
-const isHeld = async (handle: string): Promise<boolean> => (await harness.state(handle)).status === 'paused';
+const isHeld = async (handle: string): Promise<boolean> => (await attacked.harness.state(handle)).status === 'paused';
 const TOOLS = ['sentinel/run', 'sentinel/pause', 'sentinel/resume'];
 
 const asks = (name: string, turns: readonly ToolCall[], tools = TOOLS): Definition => {
-  scripts.set(name, { handle: name, turns: turns.map((call) => [call]) });
+  attacked.scripts.set(name, { handle: name, turns: turns.map((call) => [call]) });
   const step: LlmStep = {
     type: 'llm',
     model: 'openai/some-model',
@@ -46,7 +34,7 @@ const asks = (name: string, turns: readonly ToolCall[], tools = TOOLS): Definiti
 
 /** With which code each of its calls failed, by turn. */
 async function failures(handle: string, turns: number): Promise<(string | undefined)[]> {
-  const events = await harness.events(handle);
+  const events = await attacked.harness.events(handle);
   return Array.from(
     { length: turns },
     (_, at) =>
@@ -57,8 +45,8 @@ async function failures(handle: string, turns: number): Promise<(string | undefi
 }
 
 async function underWay(name: string): Promise<string> {
-  const handle = await harness.start(once(name, [waits]), { handle: name });
-  await harness.untilEvent(handle, ({ type }) => type === 'step-started');
+  const handle = await attacked.harness.start(once(name, [waits]), { handle: name });
+  await attacked.harness.untilEvent(handle, ({ type }) => type === 'step-started');
   return handle;
 }
 
@@ -67,12 +55,12 @@ test('a model lets no run go on that a person or a step paused, and one that it 
   const byStep = await underWay('by-step');
   const byBoth = await underWay('by-both');
   const own = await underWay('own');
-  await harness.say(byPerson, 'pause');
+  await attacked.harness.say(byPerson, 'pause');
   const pausing: Step = { type: 'command', command: 'sentinel/pause', params: { handle: byStep } };
-  expect((await harness.run(once('holds', [pausing]))).result).toMatchObject({ outcome: 'completed' });
+  expect((await attacked.harness.run(once('holds', [pausing]))).result).toMatchObject({ outcome: 'completed' });
   const first = asks('holder', [['sentinel_pause', { handle: byBoth }]]);
-  await harness.run(first, { handle: 'holder' });
-  await harness.say(byBoth, 'pause');
+  await attacked.harness.run(first, { handle: 'holder' });
+  await attacked.harness.say(byBoth, 'pause');
   const turns: ToolCall[] = [
     ['sentinel_resume', { handle: byPerson }],
     // Holding it once more does not make it the model's.
@@ -83,25 +71,25 @@ test('a model lets no run go on that a person or a step paused, and one that it 
     ['sentinel_pause', { handle: own }],
     ['sentinel_resume', { handle: own }],
   ];
-  await harness.run(asks('lifter', turns), { handle: 'lifter' });
+  await attacked.harness.run(asks('lifter', turns), { handle: 'lifter' });
   const no = 'RIGHTS_EXCEEDED';
   expect(await failures('lifter', turns.length)).toEqual([no, undefined, no, no, no, undefined, undefined]);
   expect(await Promise.all([byPerson, byStep, byBoth, own].map(isHeld))).toEqual([true, true, true, false]);
   // A person's word, and a step's.
-  expect((await harness.command('resume', byPerson)).code).toBe(0);
+  expect((await attacked.harness.command('resume', byPerson)).code).toBe(0);
   const lifting: Step = { type: 'command', command: 'sentinel/resume', params: { handle: byStep } };
-  expect((await harness.run(once('lifts', [lifting]))).result).toMatchObject({ outcome: 'completed' });
+  expect((await attacked.harness.run(once('lifts', [lifting]))).result).toMatchObject({ outcome: 'completed' });
   expect(await Promise.all([byPerson, byStep].map(isHeld))).toEqual([false, false]);
 });
 
 test('a model has to do with runs of its own project', async () => {
   const elsewhere = mkdtempSync(join(tmpdir(), 'sentinel-elsewhere-'));
-  const theirs = await harness.start(once('of-another-project', [shell('sleep 60')]), {
+  const theirs = await attacked.harness.start(once('of-another-project', [shell('sleep 60')]), {
     handle: 'of-another-project',
     project: elsewhere,
   });
   const ours = await underWay('of-this-project');
-  await harness.untilEvent(theirs, ({ type }) => type === 'step-started');
+  await attacked.harness.untilEvent(theirs, ({ type }) => type === 'step-started');
   const looks = ['sentinel/status', 'sentinel/logs/list', 'sentinel/logs/read', 'sentinel/logs/tail'];
   const steers = ['sentinel/pause', 'sentinel/resume', 'sentinel/stop', 'sentinel/cancel'];
   const tools = [...looks, 'sentinel/step/list', ...steers];
@@ -111,20 +99,23 @@ test('a model has to do with runs of its own project', async () => {
       name === 'sentinel/step/list' ? { sentinelId: handle } : { handle },
     ]);
   const list: ToolCall[] = [['sentinel_list', {}]];
-  await harness.run(asks('neighbour', [...calls(theirs), ...list, ...calls(ours)], [...tools, 'sentinel/list']), {
-    handle: 'neighbour',
-  });
+  await attacked.harness.run(
+    asks('neighbour', [...calls(theirs), ...list, ...calls(ours)], [...tools, 'sentinel/list']),
+    {
+      handle: 'neighbour',
+    },
+  );
   const said = await failures('neighbour', 2 * tools.length + 1);
   expect(said.slice(0, tools.length)).toEqual(tools.map(() => 'RIGHTS_EXCEEDED'));
   expect(said.slice(tools.length)).toEqual([undefined, ...tools.map(() => undefined)]);
-  const messages = await harness.store.conversations.read({ handle: 'neighbour', conversation: 'steps.0@1' });
+  const messages = await attacked.harness.store.conversations.read({ handle: 'neighbour', conversation: 'steps.0@1' });
   const listed = JSON.stringify(messages.filter(({ turn, part }) => turn === tools.length + 1 && part > 0));
   expect([listed.includes(ours), listed.includes(theirs)]).toEqual([true, false]);
-  expect((await harness.state(theirs)).status).toBe('running');
+  expect((await attacked.harness.state(theirs)).status).toBe('running');
   // What a step of the definition says is its author's word.
   const step: Step = { type: 'command', command: 'sentinel/cancel', params: { handle: theirs } };
-  expect((await harness.run(once('ends-theirs', [step]))).result).toMatchObject({ outcome: 'completed' });
-  expect(await harness.result(theirs)).toMatchObject({ outcome: 'cancelled' });
+  expect((await attacked.harness.run(once('ends-theirs', [step]))).result).toMatchObject({ outcome: 'completed' });
+  expect(await attacked.harness.result(theirs)).toMatchObject({ outcome: 'cancelled' });
   rmSync(elsewhere, { recursive: true, force: true });
 });
 
@@ -139,12 +130,12 @@ test('nor does the model of a run that was started by the one that a person paus
       ]) as unknown as { name: string },
     },
   };
-  await harness.start(once('above', [waits, starts, shell('true')]), { handle: 'above' });
-  await harness.untilEvent('above', ({ type }) => type === 'step-started');
-  await harness.say('above', 'pause');
+  await attacked.harness.start(once('above', [waits, starts, shell('true')]), { handle: 'above' });
+  await attacked.harness.untilEvent('above', ({ type }) => type === 'step-started');
+  await attacked.harness.say('above', 'pause');
   const below = startedHandle('starter', 'steps.0@1');
-  await harness.run(once('starter', [starts]), { handle: 'starter' });
-  await until(async () => ((await harness.store.runs.find(below))?.finishedAt ?? null) !== null);
+  await attacked.harness.run(once('starter', [starts]), { handle: 'starter' });
+  await until(async () => ((await attacked.harness.store.runs.find(below))?.finishedAt ?? null) !== null);
   expect(await failures(below, 2)).toEqual([undefined, 'RIGHTS_EXCEEDED']);
   expect(await isHeld('above')).toBe(true);
 });
@@ -155,7 +146,7 @@ const joins = (handles: string[]): ToolCall => [
 ];
 
 test('a definition of a model hears of the ends of its own runs, and of others where the model may look at runs', async () => {
-  await harness.run(once('private', [shell('exit 3')]), { handle: 'private' }).catch(() => undefined);
+  await attacked.harness.run(once('private', [shell('exit 3')]), { handle: 'private' }).catch(() => undefined);
   const nested: Definition = once('nested', [{ type: 'sleep', durationMs: 1 }]);
   const own: ToolCall = [
     'sentinel_run',
@@ -166,20 +157,22 @@ test('a definition of a model hears of the ends of its own runs, and of others w
       ]) as never,
     },
   ];
-  await harness.run(asks('hears', [joins(['private']), own]), { handle: 'hears' });
+  await attacked.harness.run(asks('hears', [joins(['private']), own]), { handle: 'hears' });
   const started = [1, 2].map((turn) => startedHandle('hears', `steps.0@1/turn.${turn}/call.0`));
-  const ends = await Promise.all(started.map((handle) => harness.result(handle)));
+  const ends = await Promise.all(started.map((handle) => attacked.harness.result(handle)));
   expect(ends[0]).toMatchObject({ outcome: 'failed', failure: { code: 'RIGHTS_EXCEEDED' } });
   expect(ends[1]).toMatchObject({ outcome: 'completed' });
-  await harness.run(asks('looks', [joins(['private'])], ['sentinel/run', 'sentinel/status']), { handle: 'looks' });
-  expect(await harness.result(startedHandle('looks', 'steps.0@1/turn.1/call.0'))).toMatchObject({
+  await attacked.harness.run(asks('looks', [joins(['private'])], ['sentinel/run', 'sentinel/status']), {
+    handle: 'looks',
+  });
+  expect(await attacked.harness.result(startedHandle('looks', 'steps.0@1/turn.1/call.0'))).toMatchObject({
     outcome: 'completed',
   });
 });
 
 test('the end of a run is published under a name for what a person saved under it, and else under its id', async () => {
   const saved = once('deploys', [{ type: 'sleep', durationMs: 1 }]);
-  await harness.store.definitions.publish(saved);
+  await attacked.harness.store.definitions.publish(saved);
   const forged = once('deploys', [{ type: 'sleep', durationMs: 2 }]);
   const around = once('around', [{ type: 'sentinel', definition: forged }]);
   const turns: ToolCall[] = [
@@ -187,18 +180,18 @@ test('the end of a run is published under a name for what a person saved under i
     ['sentinel_run', { definition: around as never }],
     ['sentinel_run', { name: 'deploys' }],
   ];
-  await harness.run(asks('forges', turns), { handle: 'forges' });
+  await attacked.harness.run(asks('forges', turns), { handle: 'forges' });
   const started = turns.map((_call, at) => startedHandle('forges', `steps.0@1/turn.${at + 1}/call.0`));
-  for (const handle of started) expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
-  const ended = (pattern: string) => harness.store.signals.kept({ pattern, limit: 10 });
+  for (const handle of started) expect(await attacked.harness.result(handle)).toMatchObject({ outcome: 'completed' });
+  const ended = (pattern: string) => attacked.harness.store.signals.kept({ pattern, limit: 10 });
   await until(async () => (await ended('sentinel:finished:deploys')).length > 0);
   expect((await ended('sentinel:finished:deploys')).map(({ handle }) => handle)).toEqual([started[2]]);
-  const { definitionHash } = (await harness.store.runs.find(started[0] ?? '')) ?? { definitionHash: '' };
+  const { definitionHash } = (await attacked.harness.store.runs.find(started[0] ?? '')) ?? { definitionHash: '' };
   const byId = await ended(`sentinel:finished:${definitionHash}`);
   expect(byId.map(({ handle }) => handle)).toEqual([started[0], `${started[1]}/steps.0@1`]);
   expect(byId[0]?.data).toMatchObject({ isBrought: true });
   // A step of a definition starts what its author wrote.
-  await harness.run(
+  await attacked.harness.run(
     once('starts', [{ type: 'command', command: 'sentinel/run', params: { definition: forged as never } }]),
   );
   await until(async () => (await ended('sentinel:finished:deploys')).length === 2);

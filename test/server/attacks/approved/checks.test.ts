@@ -4,33 +4,20 @@
  */
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../../language/json.ts';
 import type { LlmStep, Step } from '../../../../language/model.ts';
 import { once } from '../../harness/definitions.ts';
-import { Harness } from '../../harness/harness.ts';
-import type { ScriptedModel } from '../../harness/models/model-runs.ts';
-import { openAttacked, type Scripts } from '../attempts/run-attempts.ts';
+import { useAttacked } from '../attempts/run-attempts.ts';
 
-let harness: Harness;
-let model: ScriptedModel;
-const scripts: Scripts = new Map();
-beforeAll(async () => {
-  harness = await Harness.open();
-  model = await openAttacked(scripts);
-  await harness.startWorker({ ...model.env, SENTINEL_PROJECT: harness.project });
-});
-afterAll(async () => {
-  await harness.close();
-  await model.close();
-});
+const attacked = useAttacked();
 
 const put = (path: string, content: string | object): void => {
-  mkdirSync(join(harness.project, path, '..'), { recursive: true });
-  writeFileSync(join(harness.project, path), typeof content === 'string' ? content : JSON.stringify(content));
+  mkdirSync(join(attacked.harness.project, path, '..'), { recursive: true });
+  writeFileSync(join(attacked.harness.project, path), typeof content === 'string' ? content : JSON.stringify(content));
 };
 const ran = (folder: string): string[] => {
-  const file = join(harness.project, folder, 'ran');
+  const file = join(attacked.harness.project, folder, 'ran');
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
 };
 /** A script's line that says that it ran. */
@@ -44,17 +31,17 @@ const verify = (path: string, rest: JsonObject = {}): Step => ({
 
 /** Starts a run that asks before it verifies a folder, and waits for the question. */
 async function asked(handle: string, step: Step, key = 'steps.0@1'): Promise<string> {
-  await harness.start(once(handle, [step], { safety: { requireApproval: ['shell'] } }), { handle });
-  await harness.untilEvent(handle, (event) => event.type === 'asked' && event.question.id === key);
-  return (await harness.command('inbox', 'show', handle)).out;
+  await attacked.harness.start(once(handle, [step], { safety: { requireApproval: ['shell'] } }), { handle });
+  await attacked.harness.untilEvent(handle, (event) => event.type === 'asked' && event.question.id === key);
+  return (await attacked.harness.command('inbox', 'show', handle)).out;
 }
 const approve = async (handle: string): Promise<void> => {
-  const question = (await harness.command('inbox', 'show', handle, '--json')).out;
+  const question = (await attacked.harness.command('inbox', 'show', handle, '--json')).out;
   const { digest } = JSON.parse(question) as { digest: string };
-  expect(await harness.command('answer', handle, 'approve', '--digest', digest)).toMatchObject({ code: 0 });
+  expect(await attacked.harness.command('answer', handle, 'approve', '--digest', digest)).toMatchObject({ code: 0 });
 };
 const questionsOf = async (handle: string): Promise<number> =>
-  (await harness.events(handle)).filter(({ type }) => type === 'asked').length;
+  (await attacked.harness.events(handle)).filter(({ type }) => type === 'asked').length;
 
 test('a question about checks shows the lines of their scripts, and these run', async () => {
   scriptsOf('kept', { pretest: line('before'), test: line('shown'), posttest: line('after') });
@@ -63,7 +50,7 @@ test('a question about checks shows the lines of their scripts, and these run', 
   for (const said of [line('before'), line('shown'), line('after'), 'fund=false']) expect(shown).toContain(said);
   expect(shown).not.toContain('abc-secret');
   await approve('kept');
-  expect(await harness.result('kept')).toMatchObject({ outcome: 'completed' });
+  expect(await attacked.harness.result('kept')).toMatchObject({ outcome: 'completed' });
   expect(ran('kept')).toEqual(['before', 'shown', 'after']);
 });
 
@@ -78,7 +65,10 @@ test.each<[string, () => void]>([
   await asked(folder, verify(folder));
   change();
   await approve(folder);
-  expect(await harness.result(folder)).toMatchObject({ outcome: 'failed', failure: { code: 'ACTION_CHANGED' } });
+  expect(await attacked.harness.result(folder)).toMatchObject({
+    outcome: 'failed',
+    failure: { code: 'ACTION_CHANGED' },
+  });
   expect(ran(folder)).toEqual([]);
 });
 
@@ -88,11 +78,11 @@ test('with retry the step shows the lines as they are now, and asks again', asyn
   await asked('again', step);
   scriptsOf('again', { test: line('other') });
   await approve('again');
-  await harness.untilEvent('again', (event) => event.type === 'asked' && event.question.id !== 'steps.0@1');
-  expect((await harness.command('inbox', 'show', 'again')).out).toContain(line('other'));
+  await attacked.harness.untilEvent('again', (event) => event.type === 'asked' && event.question.id !== 'steps.0@1');
+  expect((await attacked.harness.command('inbox', 'show', 'again')).out).toContain(line('other'));
   expect(ran('again')).toEqual([]);
   await approve('again');
-  expect(await harness.result('again')).toMatchObject({ outcome: 'completed' });
+  expect(await attacked.harness.result('again')).toMatchObject({ outcome: 'completed' });
   expect(ran('again')).toEqual(['other']);
 });
 
@@ -105,13 +95,16 @@ test('an edit that means other lines is asked about as those; one that means the
   ] as const) {
     await asked(handle, verify('from'));
     const data = JSON.stringify({ params: { path, fullTest: true } });
-    expect(await harness.command('answer', handle, 'edit', '--data', data)).toMatchObject({ code: 0 });
+    expect(await attacked.harness.command('answer', handle, 'edit', '--data', data)).toMatchObject({ code: 0 });
     if (questions === 2) {
-      await harness.untilEvent(handle, (event) => event.type === 'asked' && JSON.stringify(event).includes('other'));
+      await attacked.harness.untilEvent(
+        handle,
+        (event) => event.type === 'asked' && JSON.stringify(event).includes('other'),
+      );
       expect(ran('to')).toEqual([]);
       await approve(handle);
     }
-    expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
+    expect(await attacked.harness.result(handle)).toMatchObject({ outcome: 'completed' });
     expect(ran(path)).toHaveLength(1);
     expect(await questionsOf(handle)).toBe(questions);
   }
@@ -124,12 +117,12 @@ test('what a check changes does not lead the next one to another line', async ()
     ['steady', '0', { outcome: 'completed' }],
   ] as const) {
     put(`${folder}/node_modules/.bin/tsc`, `#!/usr/bin/env node\n${content}\n`);
-    chmodSync(join(harness.project, folder, 'node_modules', '.bin', 'tsc'), 0o755);
+    chmodSync(join(attacked.harness.project, folder, 'node_modules', '.bin', 'tsc'), 0o755);
     put(`${folder}/tsconfig.json`, {});
     scriptsOf(folder, { test: line('shown') });
     await asked(folder, verify(folder));
     await approve(folder);
-    expect(await harness.result(folder)).toMatchObject(outcome);
+    expect(await attacked.harness.result(folder)).toMatchObject(outcome);
     expect(ran(folder)).toEqual(folder === 'steady' ? ['shown'] : []);
   }
 });
@@ -140,7 +133,7 @@ test('a call of a model is held to the lines as a step is', async () => {
     ['misled', []],
   ] as const) {
     scriptsOf(folder, { test: line('shown') });
-    scripts.set(folder, { handle: folder, turns: [[['code_verify', { path: folder }]]] });
+    attacked.scripts.set(folder, { handle: folder, turns: [[['code_verify', { path: folder }]]] });
     const step: LlmStep = {
       type: 'llm',
       model: 'openai/some-model',
@@ -151,9 +144,9 @@ test('a call of a model is held to the lines as a step is', async () => {
     expect(await asked(folder, step, key)).toContain(line('shown'));
     if (folder === 'misled') scriptsOf(folder, { test: line('other') });
     await approve(folder);
-    expect(await harness.result(folder)).toMatchObject({ outcome: 'completed' });
+    expect(await attacked.harness.result(folder)).toMatchObject({ outcome: 'completed' });
     expect(ran(folder)).toEqual(lines);
-    const codes = (await harness.events(folder)).flatMap((event) =>
+    const codes = (await attacked.harness.events(folder)).flatMap((event) =>
       event.type === 'step-finished' && event.failure !== undefined ? [event.failure.code] : [],
     );
     expect(codes).toEqual(folder === 'misled' ? ['ACTION_CHANGED'] : []);
@@ -162,9 +155,13 @@ test('a call of a model is held to the lines as a step is', async () => {
 
 test('where nothing is to be approved, a project is read when its checks run, and a folder without any fails unasked', async () => {
   scriptsOf('free', { test: line('free') });
-  expect(await harness.run(once('free', [verify('free')]))).toMatchObject({ result: { outcome: 'completed' } });
+  expect(await attacked.harness.run(once('free', [verify('free')]))).toMatchObject({
+    result: { outcome: 'completed' },
+  });
   expect(ran('free')).toEqual(['free']);
-  mkdirSync(join(harness.project, 'empty'));
-  const { result } = await harness.run(once('empty', [verify('empty')], { safety: { requireApproval: ['shell'] } }));
+  mkdirSync(join(attacked.harness.project, 'empty'));
+  const { result } = await attacked.harness.run(
+    once('empty', [verify('empty')], { safety: { requireApproval: ['shell'] } }),
+  );
   expect(result).toMatchObject({ outcome: 'failed', failure: { code: 'NO_CHECKS_FOUND' } });
 });

@@ -1,11 +1,11 @@
 /** A real run of a list of attempts: its model is scripted at the wire, and does what the texts of strangers say. */
-import { expect } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import type { RunEvent } from '../../../../language/events/run-event.ts';
 import type { Definition } from '../../../../language/model.ts';
 import type { LlmStep } from '../../../../language/model.ts';
 import { openAiWire as wire } from '../../../models/wires/openai-wire.ts';
 import { once } from '../../harness/definitions.ts';
-import type { Harness } from '../../harness/harness.ts';
+import { Harness } from '../../harness/harness.ts';
 import { answers, calls, ScriptedModel } from '../../harness/models/model-runs.ts';
 import type { Attempt, ToolCall } from './attempt.ts';
 
@@ -25,6 +25,23 @@ export const openAttacked = (scripts: Scripts): Promise<ScriptedModel> =>
       })),
     );
   }).open();
+
+/** The server and the worker of a test file whose models are attacked, and what they call. */
+export function useAttacked(): { harness: Harness; scripts: Scripts } {
+  const scripts: Scripts = new Map();
+  const attacked = { scripts } as { harness: Harness; scripts: Scripts };
+  let model: ScriptedModel;
+  beforeAll(async () => {
+    attacked.harness = await Harness.open();
+    model = await openAttacked(scripts);
+    await attacked.harness.startWorker({ ...model.env, SENTINEL_PROJECT: attacked.harness.project });
+  });
+  afterAll(async () => {
+    await attacked.harness.close();
+    await model.close();
+  });
+  return attacked;
+}
 
 const idOf = (turn: number, call: number): string => `turn${turn}call${call}`;
 
