@@ -14,6 +14,7 @@ import { Random } from './random.ts';
 import { catalogue } from '../catalogue.ts';
 
 const callMsMax = 50;
+const patienceMs = 2_000;
 
 export const KINDS = ['evaluator', 'reader'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -85,18 +86,28 @@ export function examineCall(call: (turn: number) => unknown): string | undefined
     const first = timed(() => watchInherited(() => call(0)));
     if (first.value.finding !== undefined) return first.value.finding;
     const second = timed(() => call(1));
-    // A machine that is busy elsewhere is no hang: the quickest of several calls counts.
-    const slow =
-      Math.min(first.ms, second.ms) <= callMsMax
-        ? 0
-        : Math.min(first.ms, second.ms, timed(() => call(0)).ms, timed(() => call(1)).ms, timed(() => call(0)).ms);
-    if (slow > callMsMax) return `one call took ${Math.round(slow)} ms`;
+    const quickest = quickestOf(call, Math.min(first.ms, second.ms));
+    if (quickest > callMsMax) return `one call took ${Math.round(quickest)} ms`;
     const strange = strangeIn(first.value.result);
     if (strange !== undefined) return strange;
     return textOf(first.value.result) === textOf(second.value) ? undefined : 'the second answer is another one';
   } catch (error) {
     return `it threw ${error instanceof Error ? (error.stack ?? error.message).slice(0, 500) : String(error)}`;
   }
+}
+
+/**
+ * A machine that is busy elsewhere is no hang, and neither is code that is not compiled yet: what took too
+ * long is called again until a call is quick enough, or `patienceMs` are spent.
+ */
+function quickestOf(call: (turn: number) => unknown, ms: number): number {
+  let quickest = ms;
+  for (let spent = 0, turn = 0; quickest > callMsMax && spent < patienceMs; turn += 1) {
+    const again = timed(() => call(turn % 2));
+    quickest = Math.min(quickest, again.ms);
+    spent += again.ms;
+  }
+  return quickest;
 }
 
 /** Processor time, where it is less than the time that passed: a call that waits for a busy machine does not hang. */
