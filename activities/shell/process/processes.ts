@@ -124,6 +124,8 @@ export async function processesOfGroup(group: number): Promise<number[]> {
 }
 
 function sendSignal(to: number, signal: NodeJS.Signals): void {
+  // As seen from another namespace a group can be 0; to the system, 0 and -1 are this process's group and everybody.
+  if (Math.abs(to) <= 1) return;
   try {
     process.kill(to, signal);
   } catch {

@@ -17,6 +17,7 @@ import { deniedOf } from '../../../activities/pages/listeners.ts';
 import { PageProxy } from '../../../activities/pages/page-proxy.ts';
 import type { Json } from '../../../language/json.ts';
 import { commandContext } from '../harness/command-context.ts';
+import { pidOf } from '../../pids.ts';
 
 const registry = createRegistry(builtInCommands());
 const PROJECT = '/nonexistent/project';
@@ -57,7 +58,7 @@ async function installation(as: 'package' | 'temporal', host = '127.0.0.1'): Pro
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   const [port] = (await once(child.stdout, 'data')) as [Buffer];
-  return { port: Number(port.toString()), pid: child.pid ?? 0 };
+  return { port: Number(port.toString()), pid: pidOf(child) };
 }
 
 async function said(proxy: PageProxy, head: string, isKnown = true): Promise<string> {

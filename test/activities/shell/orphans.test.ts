@@ -11,6 +11,7 @@ import { endStep, sweepOrphans, workerMarker } from '../../../activities/shell/p
 import { STEP_MARKER, WORKER_MARKER } from '../../../activities/shell/process/processes.ts';
 import { runShell } from '../../../activities/shell/run-shell.ts';
 import { isAlive, isGroupAlive, shellContext, temporaryFolder } from '../harness/step-context.ts';
+import { pidOf } from '../../pids.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -109,6 +110,6 @@ describe('a shell whose worker died', { timeout: 60_000 }, () => {
     await sleep(50);
     const swept = await sweepOrphans(200);
     expect(swept.includes('run-x:steps.0@1')).toBe(isSwept);
-    expect(await isGroupAlive(child.pid ?? 0)).toBe(!isSwept);
+    expect(await isGroupAlive(pidOf(child))).toBe(!isSwept);
   });
 });

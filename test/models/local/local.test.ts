@@ -17,6 +17,7 @@ import type { JsonObject } from '../../../language/json.ts';
 import { root } from '../../project/tree.ts';
 import { failureOf, replyOf, TOOLS, type TurnParts } from '../harness/turns.ts';
 import { writeAdapter } from './gguf-adapter.ts';
+import { pidOf } from '../../pids.ts';
 
 const small = inject('smallModel');
 const modelPath = 'path' in small ? small.path : '';
@@ -162,6 +163,12 @@ describe.skipIf('missing' in small)(`a local model${why}`, () => {
     expect(await textOf(turn())).not.toBe('');
   });
 
+  /** A turn that was given up may have ended its process. */
+  async function modelPid(): Promise<number> {
+    if (!host.processes().has(modelPath)) await textOf(turn());
+    return pidOf({ pid: host.processes().get(modelPath) });
+  }
+
   test('a turn that takes too long is a timeout, and so is one that begins too late', async () => {
     const request = { messages: ask('Write a long story about a cat.'), maxTokens: 800 };
     expect(await failureOf(turn({ request, limits: { wallMs: 100 } }))).toMatchObject({
@@ -169,7 +176,7 @@ describe.skipIf('missing' in small)(`a local model${why}`, () => {
       phase: 'wall',
     });
     // Another process has to load the model first.
-    const pid = host.processes().get(modelPath) ?? 0;
+    const pid = await modelPid();
     process.kill(pid, 'SIGKILL');
     await expect.poll(() => host.processes().get(modelPath)).not.toBe(pid);
     expect(await failureOf(turn({ request, limits: { headersMs: 10 } }))).toMatchObject({
@@ -180,7 +187,7 @@ describe.skipIf('missing' in small)(`a local model${why}`, () => {
   });
 
   test('a process that is killed costs an attempt, and the next turn gets another', async () => {
-    const pid = host.processes().get(modelPath) ?? 0;
+    const pid = await modelPid();
     const taken = turn({
       request: { messages: ask('Write a long story about a bird.'), maxTokens: 800 },
       onDelta: () => process.kill(pid, 'SIGKILL'),

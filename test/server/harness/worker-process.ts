@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { pidOf } from '../../pids.ts';
 
 const program = join(fileURLToPath(new URL('../../..', import.meta.url)), 'dist', 'worker', 'main.js');
 const readyWithinMs = 60_000;
@@ -15,7 +16,7 @@ export class WorkerProcess {
 
   private constructor(child: ChildProcess) {
     this.child = child;
-    this.pid = child.pid ?? 0;
+    this.pid = pidOf(child);
     const keep = (chunk: Buffer): void => {
       this.output = `${this.output}${chunk.toString('utf8')}`.slice(-50_000);
     };

@@ -14,6 +14,7 @@ import { ensureServices } from '../../../services/ensure-services.ts';
 import { stopServices } from '../../../services/stop-services.ts';
 import { freshServices, sentinel, type FreshServices } from '../harness/fresh-services.ts';
 import { canBeNobody, connectAsNobody, portsOf, treeOf } from '../harness/strangers.ts';
+import { pidOf } from '../../pids.ts';
 
 let services: FreshServices;
 let state: ServicesState;
@@ -64,7 +65,7 @@ describe.runIf(process.platform === 'linux')('the services of a home', { timeout
   });
 
   it.runIf(canBeNobody)('are in a network that another user does not enter', async () => {
-    const inside = treeOf(state.temporal?.process?.pid ?? 0).at(-1) ?? 0;
+    const inside = treeOf(pidOf(state.temporal?.process)).at(-1) ?? 0;
     const enter = ['-t', String(inside), '-n', 'true'];
     const { exitCode } = await execa('nsenter', enter, { uid: 65_534, gid: 65_534, cwd: '/', reject: false });
     expect(exitCode).not.toBe(0);
@@ -83,7 +84,7 @@ describe.runIf(process.platform === 'linux')('the services of a home', { timeout
   });
 
   it('come back behind the same sockets when their server is killed', async () => {
-    process.kill(state.temporal?.process?.pid ?? 0, 'SIGKILL');
+    process.kill(pidOf(state.temporal?.process), 'SIGKILL');
     expect(await sentinel(services.options.env, 'run', 'hello.json')).toMatchObject({ code: 0 });
     const { temporal } = readServicesState(services.home) ?? {};
     expect(temporal).toMatchObject({ socket: state.temporal?.socket, process: { restarts: 1 } });
@@ -115,7 +116,7 @@ describe.runIf(process.platform === 'linux')('where no process gets a network of
 
 describe.runIf(process.platform === 'linux')('the database', { timeout: 120_000 }, () => {
   it('listens on no port', () => {
-    const pids = treeOf(state.postgres?.process?.pid ?? 0);
+    const pids = treeOf(pidOf(state.postgres?.process));
     expect(pids.length).toBeGreaterThan(1);
     expect(portsOf(pids)).toEqual([]);
   });
