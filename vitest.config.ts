@@ -73,7 +73,7 @@ const unhurried = {
     'test/services/attacks/{foreign-home,strangers}.test.ts',
   ],
   server: [
-    'test/server/attacks/{approved/{actions,checks},doors,held-worker,limits-of-others,model-attempts}.test.ts',
+    'test/server/attacks/{approved/{actions,checks},doors,lost-workers/*,limits-of-others,model-attempts}.test.ts',
     'test/server/attacks/attempts/names-within-step.test.ts',
     'test/server/attacks/strangers/{copied-start,replaced-key}.test.ts',
     'test/server/cli/{ask-verbs,evaluation,hostile-text,jobs,mcp-serve,record-extended,run-under-way,run-verb,saved,see-verbs,tutorial}.test.ts',

@@ -164,7 +164,7 @@ export const FAILURE_CODES = {
   SHELL_NOT_STARTED: 'A process could not be started',
   SHELL_ORPHAN_ALIVE: 'A process of an earlier attempt does not end',
   SLEEP_INVALID: 'The duration or time of a `sleep` step is not valid',
-  STEP_HOLDS_WORKER: 'A step made three workers stop answering',
+  STEP_LOST_WORKERS: 'Three workers were lost while they were at a step',
   STEP_FAILED: 'A step of type `fail` was reached, and it has no code',
   STEP_NOT_FOUND: 'An edit names a place that the definition does not have',
   STEP_PAST: 'An edit names a step that is past and will not be reached again',

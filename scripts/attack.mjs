@@ -24,6 +24,7 @@ const subjects = [
   'looking',
   'ending',
   'visible',
+  'kept-worker',
 ];
 const projects = ['fast', 'store', 'services', 'server', 'kill'].flatMap((name) => [
   '--project',

@@ -157,7 +157,9 @@ async function serve(serving: Serving): Promise<void> {
   const project = await openProject(config, say);
   keepKeysOf(project.config.notify);
   const models = openModels(config, project.config.models);
-  const watch = new LoopWatch(config.silentMs, databaseUrl(config));
+  const watch = new LoopWatch({ silentMs: config.silentMs, databaseUrl: databaseUrl(config), home: config.home });
+  const onCrash = (): void => watch.crashed();
+  process.prependListener('uncaughtException', onCrash);
   const cached = process.env['SENTINEL_MAX_CACHED_WORKFLOWS'];
   const worker = await startWorker({
     store,
@@ -199,6 +201,7 @@ async function serve(serving: Serving): Promise<void> {
   } finally {
     telling?.close();
     sweeping.end();
+    process.off('uncaughtException', onCrash);
     await watch.close();
     await Promise.all([triggers.close(), models.close(), project.close(), notifier?.close()]);
   }

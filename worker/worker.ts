@@ -171,7 +171,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
 async function suspecting({ store, watch }: WorkerParts): Promise<SuspectSteps[]> {
   if (watch === undefined) return [];
   const suspects = new SuspectSteps(store, watch);
-  await suspects.refresh();
+  await suspects.open(say);
   return [suspects];
 }
 

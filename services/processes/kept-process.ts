@@ -18,6 +18,7 @@ const BACKOFF_MIN_MS = 200;
 const BACKOFF_MAX_MS = 5000;
 /** A process that ran this long was fine: its next death is answered without the earlier delay. */
 const STABLE_AFTER_MS = 30_000;
+const CRASHES: ReadonlySet<NodeJS.Signals> = new Set(['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGTRAP']);
 /** A first start may meet the remains of a process killed a moment ago. */
 const FIRST_ATTEMPTS = 4;
 
@@ -41,6 +42,8 @@ export interface ProcessPlan {
   command(): Command;
   /** True once the process does its work; `logFrom` is where its part of the log begins. */
   answers(process: ProcessIdentity, logFrom: number): Promise<boolean>;
+  /** It ended by a fault of its own, and not because somebody killed it. Not told of one that was adopted. */
+  onCrash?(identity: ProcessIdentity): void;
   /** Called whenever the record has changed. */
   onChange(record: ProcessRecord | null): void;
   onLog(text: string): void;
@@ -191,6 +194,9 @@ export class KeptProcess {
       const identity = child.pid === undefined ? null : identifyProcess(child.pid);
       // It may end before we can look at it.
       if (identity === null) throw this.endedWhileStarting(logFrom);
+      child.once('exit', (_code, signal) => {
+        if (signal !== null && CRASHES.has(signal)) this.plan.onCrash?.(identity);
+      });
       return { identity, logFrom };
     } finally {
       closeSync(output);

@@ -27,6 +27,7 @@ import {
 import { findTemporalBinary } from '../temporal/temporal-binary.ts';
 import { doorOf, findDoor } from '../temporal/door.ts';
 import { type Place, TemporalServer } from '../temporal/temporal-server.ts';
+import { noteLost } from './steps-at-work.ts';
 import { SERVER_GRACE_MS, workerMaxMs } from './stop-times.ts';
 import { buildStamp, hasSaidReady, watchEnding, workerCommand } from './worker-process.ts';
 
@@ -306,6 +307,7 @@ export class Supervisor {
       // One that was up before we came said so in a part of the log that may be gone.
       answers: async (identity, logFrom) =>
         (recorded?.pid === identity.pid && recorded.status === 'up') || hasSaidReady(log, identity, logFrom),
+      onCrash: (identity) => noteLost(home, identity),
       onChange: (process) => {
         this.state.worker = { taskQueues, build, process };
         this.save();

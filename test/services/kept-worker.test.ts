@@ -1,5 +1,5 @@
 /** The background worker on a private home, killed without notice while a run is at work. */
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -20,6 +20,7 @@ import { isAlive } from '../../services/processes/process-identity.ts';
 import { readServicesState } from '../../services/config/services-state.ts';
 import { workflowIdOf } from '../../workflows/messages/messages.ts';
 import { catalogue } from '../catalogue.ts';
+import { pidOf } from '../pids.ts';
 
 let home: string;
 let options: ServicesOptions & { env: NodeJS.ProcessEnv };
@@ -41,13 +42,21 @@ beforeAll(async () => {
 beforeAll(() =>
   writeFileSync(
     join(home, 'sentinel.config.ts'),
-    `import { defineCommand, z } from 'sentinel-engine/commands';
+    `import { appendFileSync } from 'node:fs';
+import { defineCommand, z } from 'sentinel-engine/commands';
 export default {
   commands: [
     defineCommand({
       name: 'own/hold', permission: 'read', speed: 'long', params: z.strictObject({}), result: z.null(),
       run: async () => {
         for (;;);
+      },
+    }),
+    defineCommand({
+      name: 'own/abort', permission: 'read', speed: 'quick', params: z.strictObject({}), result: z.null(),
+      run: async (_params, { project }) => {
+        appendFileSync(project + '/aborts', 'one ');
+        process.abort();
       },
     }),
   ],
@@ -102,6 +111,23 @@ test(
   },
 );
 
+test('a quick command that crashes the worker fails once three workers were lost with it', async () => {
+  await ensureServices(options);
+  const client = new SentinelClient({ env: options.env, startsServices: false });
+  try {
+    const abort: Step = { type: 'command', command: 'own/abort', params: {} };
+    const { handle } = await client.start(
+      { name: 'aborts', loop: { type: 'once' }, steps: [abort] },
+      { project: home },
+    );
+    expect(await client.result(handle)).toMatchObject({ outcome: 'failed', failure: { code: 'STEP_LOST_WORKERS' } });
+    // What a worker does at once, the first of them could not write down.
+    expect(readFileSync(join(home, 'aborts'), 'utf8')).toBe('one '.repeat(4));
+  } finally {
+    await client.close();
+  }
+}, 180_000);
+
 const worker = async (): Promise<DoctorEntry | undefined> =>
   (await inspectServices(options.env)).entries.find(({ name }) => name === 'worker');
 
@@ -110,7 +136,7 @@ test(
   { timeout: 180_000 },
   async () => {
     const { worker: kept } = await ensureServices(options);
-    const pid = kept?.process?.pid ?? 0;
+    const pid = pidOf(kept?.process);
     expect(await worker()).toMatchObject({ ok: true });
     process.kill(pid, 'SIGSTOP');
     expect(await worker()).toMatchObject({

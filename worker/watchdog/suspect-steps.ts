@@ -1,6 +1,6 @@
 /**
- * Steps during which workers were lost because their event loop did not answer. One that three workers were lost
- * with fails. Until then each begins alone among those that may be the reason, so that a step which only ran beside
+ * Steps during which workers were lost: their event loop did not answer, their memory ran out, or they crashed. One
+ * that three workers were lost with fails. Until then each begins alone among those that may be the reason, so that a step which only ran beside
  * it is not taken for it.
  */
 import { ApplicationFailure, Context, type Info } from '@temporalio/activity';
@@ -12,6 +12,7 @@ import type { FailureCode } from '../../language/failure.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { LostStep } from '../../prisma/store/contract/lost-steps-contract.ts';
 import { handleOf } from '../../workflows/messages/messages.ts';
+import { atText } from '../../services/supervisor/worker-loop.ts';
 import type { LoopWatch } from './loop-watch.ts';
 
 /** A process of its own does the work: the worker passes on what it prints. */
@@ -20,7 +21,7 @@ const WORKERS_MAX = 3;
 const HEARTBEAT_MS = 2_000;
 /** What other workers were lost with meanwhile. */
 const REFRESH_MS = 30_000;
-const CODE: FailureCode = 'STEP_HOLDS_WORKER';
+const CODE: FailureCode = 'STEP_LOST_WORKERS';
 
 export class SuspectSteps {
   readonly #store: Pick<Store, 'lostSteps'>;
@@ -35,7 +36,17 @@ export class SuspectSteps {
     this.#timer = setInterval(() => void this.refresh(), REFRESH_MS).unref();
   }
 
-  /** Asked for before the worker takes its first task. A store that is away says it later; what it said stays known. */
+  /** Before the worker takes its first task: what the worker before it could not say. */
+  async open(say: (text: string) => void): Promise<void> {
+    for (const steps of this.#watch.takeLost()) {
+      if (steps.length === 0) continue;
+      say(`the worker before this one was lost${atText({ steps })}: its memory had run out, or it crashed`);
+      await this.#store.lostSteps.add(steps);
+    }
+    await this.refresh();
+  }
+
+  /** A store that is away says it later; what it said stays known. */
   async refresh(): Promise<void> {
     const steps = await this.#store.lostSteps.recent().catch(() => null);
     if (steps !== null) this.#recent = new Map(steps.map((step) => [nameOf(step), step.count]));
@@ -98,7 +109,7 @@ async function waited(turn: Promise<unknown>): Promise<void> {
 const nameOf = ({ handle, key }: LostStep): string => `${handle} ${key}`;
 
 const heldText = (lost: number): string =>
-  `${lost} workers were lost while they were at this step, because their event loop did not answer; look at what it reads (a very large or strange text, schema or pattern), and ask for less of it`;
+  `${lost} workers were lost while they were at this step: their event loop did not answer, their memory ran out, or they crashed; look at what it reads (a very large or strange text, schema or pattern), and ask for less of it`;
 
 const held = ({ activityId, activityType }: Info, lost: number): ApplicationFailure =>
   ApplicationFailure.create({

@@ -3,11 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SentinelClient } from '../../../client/client.ts';
-import type { Step } from '../../../language/model.ts';
-import { once, shell } from '../harness/definitions.ts';
-import { Harness, until } from '../harness/harness.ts';
-import type { WorkerProcess } from '../harness/worker-process.ts';
+import { SentinelClient } from '../../../../client/client.ts';
+import type { Step } from '../../../../language/model.ts';
+import { once, shell } from '../../harness/definitions.ts';
+import { Harness, until } from '../../harness/harness.ts';
+import type { WorkerProcess } from '../../harness/worker-process.ts';
 
 let harness: Harness;
 let client: SentinelClient;
@@ -80,7 +80,7 @@ test('each worker ends by itself, the step fails after three, and what ran besid
     worker = await start();
   }
   const ended = await harness.result(held);
-  expect(ended).toMatchObject({ outcome: 'failed', failure: { code: 'STEP_HOLDS_WORKER' } });
+  expect(ended).toMatchObject({ outcome: 'failed', failure: { code: 'STEP_LOST_WORKERS' } });
   expect(worker.isAlive).toBe(true);
   expect(begun()).toBe(3);
   expect(await harness.result(beside)).toMatchObject({ outcome: 'completed' });
@@ -115,7 +115,7 @@ test('a quick command that never ends fails after three workers, too, with the s
     await until(() => !worker.isAlive, 120_000);
     worker = await start();
   }
-  expect(await harness.result(held)).toMatchObject({ outcome: 'failed', failure: { code: 'STEP_HOLDS_WORKER' } });
+  expect(await harness.result(held)).toMatchObject({ outcome: 'failed', failure: { code: 'STEP_LOST_WORKERS' } });
   expect(worker.isAlive).toBe(true);
   const glances = readFileSync(join(harness.project, 'glances.txt'), 'utf8').trim().split('\n');
   expect(glances).toHaveLength(3);
