@@ -12,7 +12,7 @@
 //   npm test -- --only NAME ...  some steps: install, build, types, format, lint, or a vitest project
 //   npm run soak -- --sum        adds the latest `npm test`: the last line is that of both
 //
-// .sentinel/check/timings.json keeps how long each test file took in the latest runs.
+// .check/timings.json keeps how long each test file took in the latest runs.
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -22,7 +22,7 @@ import { reportTimings } from './checking/timings.mjs';
 import { Totals } from './checking/totals.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const kept = join(root, '.sentinel', 'check');
+const kept = join(root, '.check');
 const startedAt = new Date();
 const argv = process.argv.slice(2);
 const only = argv.includes('--only') ? argv.slice(argv.indexOf('--only') + 1) : null;

@@ -13,7 +13,7 @@
  * - X6 Nothing of the step decides how the sandbox is made. bwrap has an environment of its own; the step's
  *      variables go in through a pipe, where the list of processes does not show them.
  */
-import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Failure } from '../failures/failures.ts';
@@ -135,6 +135,12 @@ export async function sandboxed(launch: Launch, project: string, request: Sandbo
       `the run is "sandboxed", and its project ${project} holds ${exposed}, which a sandbox has to hide; start the run in a folder of its own`,
     );
   }
+  const owner = strangerTo(statSync(root));
+  if (owner !== null) {
+    throw unavailable(
+      `the run is "sandboxed", and its project ${project} belongs to user ${owner}, who lets nobody else in: a sandbox of a worker of root has no right of root; run the worker as that user, or let others into the folder (chmod)`,
+    );
+  }
   const separated = Object.entries(launch.env).find(([name, value]) => `${name}${value}`.includes('\0'));
   // The options are told apart by NUL bytes: one in a value would begin another option.
   if (separated !== undefined)
@@ -175,6 +181,13 @@ export async function sandboxed(launch: Launch, project: string, request: Sandbo
     view,
     missing: view.looked.missing,
   };
+}
+
+/** The owner of a project that a worker of root does not enter once its process has given up root's rights; null where it does. */
+function strangerTo({ uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>): number | null {
+  if (process.getuid?.() !== 0 || uid === 0) return null;
+  const shift = gid === process.getgid?.() ? 3 : 0;
+  return ((mode >> shift) & 0o5) === 0o5 ? null : uid;
 }
 
 /** After the streams, the options and the filter. */

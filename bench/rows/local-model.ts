@@ -12,7 +12,7 @@ import { bounded, informed, median, skipped, type Row } from '../report.ts';
 import { packageRoot, type World } from '../world.ts';
 
 /** Where the tests of local models keep theirs. */
-const usual = join(packageRoot, '.sentinel', 'test-models', 'SmolLM2-135M-Instruct.Q4_1.gguf');
+const usual = join(packageRoot, '.check', 'models', 'SmolLM2-135M-Instruct.Q4_1.gguf');
 const window = 2048;
 const maxTokens = 128;
 const prompt = 'Write a long story about a lighthouse keeper who learns to read the weather from the birds.';

