@@ -6,6 +6,7 @@
  * given cron means either, Temporal both: then the text becomes two.
  */
 import { Cron } from 'croner';
+import { CRON_LENGTH_MAX } from '../language/read/checks/settings.ts';
 
 const NAMED = /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)$/i;
 const EVERY = /^@every +((?:\d+(?:\.\d+)?(?:h|m|s))+)$/i;
@@ -13,6 +14,11 @@ const EVERY = /^@every +((?:\d+(?:\.\d+)?(?:h|m|s))+)$/i;
 export type CronReading = { ok: true; expressions: string[] } | { ok: false; finding: string };
 
 export function readCron(text: string, timeZone: string): CronReading {
+  if (text.length > CRON_LENGTH_MAX)
+    return {
+      ok: false,
+      finding: `"${text.slice(0, 40)}…" is no cron text: it is longer than ${CRON_LENGTH_MAX} characters`,
+    };
   const given = text.trim().replaceAll(/\s+/g, ' ');
   if (!isTimeZone(timeZone))
     return { ok: false, finding: `the time zone "${timeZone}" is not known; write an IANA name such as Europe/Zurich` };

@@ -137,10 +137,20 @@ function settled(
   { mounts, inferred }: Origins,
 ): Pick<ReadResult, 'problems' | 'inferred'> {
   return {
-    problems: mounts.settle(problems.map(inKeyOrder)),
+    problems: mounts.settle(problems.map(inKeyOrder).map(withShortText)),
     inferred: [...new Set(inferred.map((sentence) => mounts.plain(sentence)))],
   };
 }
+
+/** What was written is quoted, however long it is; where and what are said before it, and the remedy behind it. */
+function withShortText(problem: Problem): Problem {
+  const { message, fix } = problem;
+  return { ...problem, message: shortened(message), ...(fix === undefined ? {} : { fix: shortened(fix) }) };
+}
+
+const SAID_MAX = 2_000;
+const shortened = (text: string): string =>
+  text.length <= SAID_MAX ? text : `${text.slice(0, SAID_MAX / 4)} … ${text.slice((-SAID_MAX * 3) / 4)}`;
 
 /** What is handed to a command is read when the run reaches it, from no file. */
 function ofNoFile(options: ReadOptions): ReadOptions {

@@ -55,7 +55,12 @@ function isTimeZone(zone: string): boolean {
 /** Any moment does to see whether a time ever comes: the calendar repeats itself. */
 const SOME_DAY = new Date(Date.UTC(2024, 0, 1));
 
+/** In characters; every minute, hour and day spelt out has some 500. */
+export const CRON_LENGTH_MAX = 1000;
+
 function badCron(cron: string): string | undefined {
+  if (cron.length > CRON_LENGTH_MAX)
+    return `"${cron.slice(0, 40)}…" is longer than ${CRON_LENGTH_MAX} characters; write ranges, such as 0-29, and steps, such as */5`;
   const five = 'write five parts: minute, hour, day of month, month, day of week (0 3 * * 1 is Mondays at three)';
   try {
     const next = new Cron(cron.trim(), { paused: true, mode: '5-part', timezone: 'UTC' }).nextRun(SOME_DAY);
