@@ -10,6 +10,7 @@ import { ClientError } from '../runs/client-error.ts';
 import { answerRun } from '../runs/steer-run.ts';
 import type { AnsweredQuestion, AnswerOptions } from './contract/answers.ts';
 import { isShownWhole, questionFor, settledItem, type FoundQuestion } from './lookup/find-question.ts';
+import { isWithinStep, STEP } from './rights/within-step.ts';
 import { standingText } from './lookup/standing-answer.ts';
 
 const DIGEST_MIN = 8;
@@ -33,7 +34,8 @@ export async function answerQuestion(
   const { handle: asking, id, answer: first } = question;
   const asked = { handle: asking, id };
   if (first !== null) return standing(asked, first, given);
-  const { choice, by, note, data } = given;
+  const { choice, note, data } = given;
+  const by = (await isWithinStep()) ? STEP : given.by;
   const seen = digestSeen(question, given);
   try {
     const reply = await answerRun(await client(), asking, {

@@ -19,6 +19,15 @@ interface CancellingClient {
   inbox(query: { handle: string }): Promise<InboxItem[]>;
 }
 
+export interface CancelOptions {
+  /** Terminate the workflow of a run that does not react to cancellation. */
+  force?: boolean;
+  /** Who forces the end; recorded with it. */
+  by?: string;
+  /** Called once the run has received the cancellation. */
+  whenTold?: () => void;
+}
+
 export interface Cancelled {
   report: RunReport;
   /** What its clean-up asks; it has not ended then. */

@@ -24,7 +24,7 @@ import type { CostQuery, Costs } from '../prisma/store/contract/models/spending-
 import { everyEvent } from '../prisma/store/runs/every-event.ts';
 import type { ControlVerb, RunState } from '../workflows/messages/messages.ts';
 import type { AnsweredQuestion, AnswerOptions } from './contract/answers.ts';
-import type { Cancelled } from './cancel-run.ts';
+import type { Cancelled, CancelOptions } from './cancel-run.ts';
 import { ClientError, refuseFault } from '../runs/client-error.ts';
 import { givenHandleFault } from '../runs/handles/given-handle.ts';
 import { asClientWould } from './as-client-error.ts';
@@ -40,6 +40,7 @@ import {
   type FollowOptions,
 } from './follow/follow-run.ts';
 import { untilLost, type FollowWith } from './follow/until-lost.ts';
+import { refuseStep } from './rights/within-step.ts';
 import { noSuchRun } from './lookup/no-such-run.ts';
 import { reportOf, reportWithoutRow, saidOf, webUrlOf, type RunReport } from './lookup/run-report.ts';
 import { samplesOf, type Sample, type SampleQuery } from './samples/samples.ts';
@@ -56,6 +57,7 @@ export { ClientError } from '../runs/client-error.ts';
 export type { FollowedEvent, FollowedPiece, FollowOptions } from './follow/follow-run.ts';
 export type { Transcript } from './lookup/transcripts.ts';
 export type { RunReport } from './lookup/run-report.ts';
+export type { CancelOptions } from './cancel-run.ts';
 export type { TellOptions, ToldModel } from './contract/telling.ts';
 export type { EmitOptions, Emitted } from './triggers/outside-event.ts';
 
@@ -95,15 +97,6 @@ export interface InboxQuery {
   handle?: string;
   /** Include answered questions and items marked as seen. */
   all?: boolean;
-}
-
-export interface CancelOptions {
-  /** Terminate the workflow of a run that does not react to cancellation. */
-  force?: boolean;
-  /** Who forces the end; recorded with it. */
-  by?: string;
-  /** Called once the run has received the cancellation. */
-  whenTold?: () => void;
 }
 
 /** The edit as the run applied it. `handle`: the run that was edited. */
@@ -230,6 +223,7 @@ export class SentinelClient {
 
   /** Restores the files that a run changed; the run must have ended or be paused. Throws `UNDO_REFUSED`. */
   async undo(handle: string, options: Omit<UndoRequest, 'handle'> = {}): Promise<Undone> {
+    await refuseStep('undo', { force: options.force });
     const run = await this.find(handle);
     const [store, { undoRunOf }] = await Promise.all([this.#connections.store(), import('./undo-run.ts')]);
     return undoRunOf(store, run, options);
@@ -255,10 +249,11 @@ export class SentinelClient {
    * `extendsLimits: false` such a run refuses. With `by`, it lifts only a pause that was made with the same `by`.
    * Throws `RUN_ENDED`, `HELD_AT_LIMIT`, `RIGHTS_EXCEEDED`.
    */
-  resume(
+  async resume(
     handle: string,
     { extendsLimits = true, by }: { extendsLimits?: boolean; by?: string } = {},
   ): Promise<RunState> {
+    await refuseStep('resume');
     return this.#update(handle, 'resume', extendsLimits, by);
   }
 
@@ -281,6 +276,7 @@ export class SentinelClient {
 
   /** Marks reports in the inbox as seen: those to a persona, those of a run, or one by its id. Returns how many. */
   async clearInbox(told: { persona?: string; handle?: string; id?: string }): Promise<number> {
+    await refuseStep('inbox clear');
     return (await this.#connections.store()).inbox.clear(told);
   }
 
@@ -302,6 +298,7 @@ export class SentinelClient {
    */
   async answer(handle: string, answer: AnswerOptions): Promise<AnsweredQuestion> {
     refuseFault(valueFault(answer.data ?? null, 'the data of the answer'));
+    await refuseStep('answer', {}, [answer.choice]);
     await this.find(handle);
     const [store, { answerQuestion }] = await Promise.all([this.#connections.store(), import('./answer-question.ts')]);
     return answerQuestion({ store, client: () => this.#connections.client() }, handle, answer);
@@ -312,6 +309,7 @@ export class SentinelClient {
    * no model step runs, or several do and `step` names none of them.
    */
   async tell(handle: string, text: string, options: TellOptions): Promise<ToldModel> {
+    await refuseStep('tell');
     const { stepWithin, tellModel } = await import('./tell-model.ts');
     const at = stepWithin(handle, options.step);
     await this.#refuseEnded(at.handle, 'tell');
@@ -330,6 +328,7 @@ export class SentinelClient {
   /** Changes a step that has not started. The path in a nested run begins with the key of its step: `steps.2@1/steps.0`. */
   async edit(handle: string, request: EditRequest): Promise<EditedRun> {
     refuseFault(valueFault(request.step ?? null, 'the step of the edit'));
+    await refuseStep(`step ${request.op}`);
     const { handle: holding, path } = runAt(handle, request.path);
     await this.#refuseEnded(holding, 'edit');
     const [client, { editRun }] = await Promise.all([this.#connections.client(), import('../runs/steer-run.ts')]);
@@ -342,6 +341,7 @@ export class SentinelClient {
    * terminated, and no clean-up runs.
    */
   async cancel(handle: string, options: CancelOptions = {}): Promise<Cancelled> {
+    await refuseStep('cancel', { force: options.force });
     if (options.force !== true) return (await import('./cancel-run.ts')).cancelAndSee(this, handle, options.whenTold);
     const store = await this.#connections.store();
     await store.ping();

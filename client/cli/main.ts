@@ -64,9 +64,8 @@ async function programFor(wanted: string | undefined, argv: readonly string[]): 
       .configureOutput({ writeErr: () => undefined });
     if (kind !== 'group') declareKind(command, kind);
     command.hook('preAction', async (_command, asked) => {
-      const { refusedWithinStep } = await import('../../language/rights/powers.ts');
-      const refused = refusedWithinStep(pathOf(asked, program), asked.optsWithGlobals(), asked.args);
-      if (refused !== null) await (await import('../rights/within-step.ts')).refuseWithinStep(refused);
+      const { refuseStep } = await import('../rights/within-step.ts');
+      await refuseStep(pathOf(asked, program), asked.optsWithGlobals(), asked.args);
     });
     await (await load()).define(command, argv);
     takesHandle = describeHandles(command);

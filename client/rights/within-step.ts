@@ -1,14 +1,24 @@
 /** Consent, and what a name finds and an event starts, are a person's: a process that a run started is refused. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Definition } from '../../language/model.ts';
+import { refusedWithinStep } from '../../language/rights/powers.ts';
 import type { Store, StoredDefinition } from '../../prisma/store/contract/contract.ts';
 import type { NewTrigger, Trigger } from '../../prisma/store/contract/trigger-contract.ts';
 import { contentHash } from '../../prisma/store/values/content-hash.ts';
 import { ClientError } from '../../runs/client-error.ts';
 
-export async function refuseWithinStep(message: string): Promise<void> {
-  if (await isWithinStep()) throw new ClientError('ANSWER_REFUSED', message);
+/** Throws `ANSWER_REFUSED` where a process of a step asks for what only a person may: `verb` is how it is called at the command line. */
+export async function refuseStep(
+  verb: string,
+  options: { readonly [name: string]: unknown } = {},
+  words: readonly string[] = [],
+): Promise<void> {
+  const refused = refusedWithinStep(verb, options, words);
+  if (refused !== null && (await isWithinStep())) throw new ClientError('ANSWER_REFUSED', refused);
 }
+
+/** Who answers where a process of a step does, whatever it says. */
+export const STEP = 'a step';
 
 export async function isWithinStep(): Promise<boolean> {
   const mark = await import('../../activities/shell/process/step-mark.ts');

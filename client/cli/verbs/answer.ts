@@ -3,15 +3,12 @@ import type { Command } from 'commander';
 import { CHOICES, type Choice } from '../../../language/events/question.ts';
 import type { OpenClient } from '../../open-client.ts';
 import { standingText } from '../../lookup/standing-answer.ts';
-import { isWithinStep } from '../../rights/within-step.ts';
 import { openOutput } from '../output/output.ts';
 import { givenJson } from '../request/given-json.ts';
 import { nearestOf, usage } from '../request/usage.ts';
 import { LAST } from '../runs/handles-typed.ts';
 import { withRun } from '../runs/run-named.ts';
 
-/** Who answers where a process of a step does, whatever it says. */
-const STEP = 'a step';
 const DATA_REMEDY = `write it in single quotes: --data '{"name": "value"}'`;
 
 interface Options {
@@ -64,7 +61,7 @@ async function answer(given: string, words: readonly string[], options: Options)
     );
   const id = words.length === 2 ? words[0] : undefined;
   const { note, digest } = options;
-  const by = (await isWithinStep()) ? STEP : (options.by ?? process.env['USER'] ?? 'local');
+  const by = options.by ?? process.env['USER'] ?? 'local';
   const data = options.data === undefined ? {} : { data: givenJson('--data', options.data, DATA_REMEDY) };
   await withRun(output, given, async (client, handle) => {
     const choice = await choiceOf(client, handle, id, words.at(-1) ?? '');
