@@ -158,8 +158,11 @@ async function serve(serving: Serving): Promise<void> {
   keepKeysOf(project.config.notify);
   const models = openModels(config, project.config.models);
   const watch = new LoopWatch({ silentMs: config.silentMs, databaseUrl: databaseUrl(config), home: config.home });
-  const onCrash = (): void => watch.crashed();
-  process.prependListener('uncaughtException', onCrash);
+  // An error that nobody caught, or a step that ended the process: nobody has told it to end.
+  const onExit = (): void => {
+    if (!signal.aborted) watch.crashed();
+  };
+  process.on('exit', onExit);
   const cached = process.env['SENTINEL_MAX_CACHED_WORKFLOWS'];
   const worker = await startWorker({
     store,
@@ -201,7 +204,7 @@ async function serve(serving: Serving): Promise<void> {
   } finally {
     telling?.close();
     sweeping.end();
-    process.off('uncaughtException', onCrash);
+    process.off('exit', onExit);
     await watch.close();
     await Promise.all([triggers.close(), models.close(), project.close(), notifier?.close()]);
   }

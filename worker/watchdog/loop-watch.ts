@@ -77,7 +77,7 @@ export class LoopWatch {
     };
   }
 
-  /** The process ends because of an error that nobody caught: one of its steps is likely to be the reason. */
+  /** The process ends by itself, because of one of its steps. */
   crashed(): void {
     this.#note(true);
   }

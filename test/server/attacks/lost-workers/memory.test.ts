@@ -1,4 +1,4 @@
-/** A step that takes its workers by what it needs of their memory, or by an error that nobody catches. */
+/** A step that takes its workers by what it needs of their memory, by an error that nobody catches, or by ending the process. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -43,6 +43,7 @@ export default {
       for (const all = []; ; ) all.push(piece());
     }),
     own('throw', 'long', () => new Promise(() => setTimeout(() => { throw new Error('nobody catches this'); }, 500))),
+    own('exit', 'long', () => new Promise(() => setTimeout(() => process.exit(3), 500))),
     own('large', 'long', async () => {
       const all = Array.from({ length: 40 }, piece);
       await sleep(2_000);
@@ -73,6 +74,7 @@ test.each([
   ['fill', 'heap out of memory'],
   ['fill-at-once', 'heap out of memory'],
   ['throw', 'nobody catches this'],
+  ['exit', 'ready'],
 ])(
   'own/%s takes three workers, and fails on the fourth, which goes on',
   async (name, words) => {
