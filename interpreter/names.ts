@@ -62,6 +62,9 @@ function builtIn(walk: Walk, passes: readonly number[], name: string): Json | un
       return passes.at(-1) ?? 0;
     case 'input':
       return { ...walk.input.base, iteration: passes.at(-1) ?? 0 };
+    case 'env':
+      // What a definition lists is the environment, whatever the runs around it call their variables.
+      return walk.input.definition.env === undefined ? undefined : environmentOf(walk);
     default:
       return undefined;
   }

@@ -159,10 +159,17 @@ async function startAs(handle: string, parts: RunServices, request: StartRequest
 }
 
 /** What a run that goes on from a position begins with was taken before. */
-function inputsTaken({ definition, inputs, from }: StartRequest, library: { [name: string]: Definition }): JsonObject {
+function inputsTaken(
+  { definition, inputs, origin, from }: StartRequest,
+  library: { [name: string]: Definition },
+): JsonObject {
   const taken = { ...startValues(definition), ...inputs };
   refuseFault(faultOfInputs(taken));
-  if (from === undefined) refuseFault(inputFault(definition, inputs, Object.values(library)));
+  if (from !== undefined) return taken;
+  const given = { ...inputs };
+  // The event that the run is started by.
+  if (origin?.type === 'event') delete given['event'];
+  refuseFault(inputFault(definition, given, Object.values(library)));
   return taken;
 }
 

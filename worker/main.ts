@@ -10,6 +10,7 @@ import { sandboxDoubt } from '../activities/confinement/sandbox.ts';
 import { sweepOrphans } from '../activities/shell/process/orphans.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { openStore } from '../prisma/store/open-store.ts';
+import { closeInherited } from '../services/processes/own-descriptors.ts';
 import { abortable, onEndSignals } from '../services/processes/end-signals.ts';
 import { loadBundle } from './bundle.ts';
 import {
@@ -63,6 +64,7 @@ interface Serving {
  * then; the steps it is at may end, in `graceMs` of the settings. A second signal ends the process at once.
  */
 export async function runWorkerProcess(options: WorkerProcessOptions = {}): Promise<number> {
+  closeInherited();
   const config = readConfig();
   tryToMakeHome(config.home);
   // Commands and sandboxes look here for what they must not reach.
@@ -159,9 +161,7 @@ async function serve(serving: Serving): Promise<void> {
   const models = openModels(config, project.config.models);
   const watch = new LoopWatch({ silentMs: config.silentMs, databaseUrl: databaseUrl(config), home: config.home });
   // An error that nobody caught, or a step that ended the process: nobody has told it to end.
-  const onExit = (): void => {
-    if (!signal.aborted) watch.crashed();
-  };
+  const onExit = (): void => watch.crashed(signal);
   process.on('exit', onExit);
   const cached = process.env['SENTINEL_MAX_CACHED_WORKFLOWS'];
   const worker = await startWorker({

@@ -1,8 +1,10 @@
 /** The files of a project that somebody may want to read: by name or by pattern, without what git ignores. */
-import { readFile, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import ignore, { type Ignore } from 'ignore';
+import type { Ignore } from 'ignore';
 import { eventMatcher } from '../../language/events/event-glob.ts';
+import { ignoreRules } from '../confinement/ignore-rules.ts';
+import { plainText } from '../confinement/plain-file.ts';
 
 /** Folders that hold nothing that a person wrote. */
 const SKIPPED: ReadonlySet<string> = new Set(['node_modules', 'dist', 'build', 'target', 'coverage', '__pycache__']);
@@ -17,7 +19,7 @@ export interface ListedFiles {
 
 /** Hidden files and folders are left out. */
 export async function projectFiles(project: string): Promise<ListedFiles> {
-  const ignored = await ignoredIn(project);
+  const ignored = ignoredIn(project);
   const paths: string[] = [];
   const waiting = [''];
   let visited = 0;
@@ -36,10 +38,7 @@ export async function projectFiles(project: string): Promise<ListedFiles> {
   return { paths: paths.toSorted(), isPart: false };
 }
 
-async function ignoredIn(project: string): Promise<Ignore> {
-  const text = await readFile(join(project, '.gitignore'), 'utf8').catch(() => '');
-  return ignore().add(text);
-}
+const ignoredIn = (project: string): Ignore => ignoreRules(plainText(join(project, '.gitignore')) ?? '');
 
 export const isFileGlob = (pattern: string): boolean => pattern.includes('*');
 

@@ -8,12 +8,13 @@
  * - G3 `readonly`: git reads through a folder of our own in which the repository's data are linked, with that
  *      configuration. `sandboxed`: git runs in the sandbox, and that configuration lies over the repository's.
  */
-import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Failure } from '../failures/failures.ts';
 import { findHelper, helperPath, isBelow, realOf, runHelper } from './helper-programs.ts';
+import { plainText } from './plain-file.ts';
 
 export interface Repository {
   /** What lies beside the work tree: HEAD, index. */
@@ -70,16 +71,16 @@ export function findRepository(project: string, mode: 'readonly' | 'sandboxed'):
 function repositoryAt(workTree: string, isFolder: boolean): Repository {
   const place = join(workTree, '.git');
   if (isFolder) return { gitFolder: place, commonFolder: place, workTree };
-  const named = lstatSync(place).isFile() ? /^gitdir: (.+)/.exec(readFileSync(place, 'utf8'))?.[1]?.trim() : undefined;
+  const named = /^gitdir: (.+)/.exec(plainText(place) ?? '')?.[1]?.trim();
   const gitFolder = named === undefined ? null : resolve(workTree, named);
   if (gitFolder === null || !existsSync(gitFolder)) throw gitFailure(`${place} leads to no repository; repair it`);
   // A work tree that a repository knows is named there; what a run wrote into its `.git` is not.
   const back = join(gitFolder, 'gitdir');
-  const isKnown = existsSync(back) && realOf(readFileSync(back, 'utf8').trim()) === realOf(place);
+  const isKnown = existsSync(back) && realOf((plainText(back) ?? '').trim()) === realOf(place);
   if (!isKnown && !isBelow(realpathSync(gitFolder), workTree))
     throw gitFailure(`${place} leads to ${gitFolder}, which does not know this work tree; use "mode": "full" for it`);
   const common = join(gitFolder, 'commondir');
-  const commonFolder = existsSync(common) ? resolve(gitFolder, readFileSync(common, 'utf8').trim()) : gitFolder;
+  const commonFolder = existsSync(common) ? resolve(gitFolder, (plainText(common) ?? '').trim()) : gitFolder;
   return { gitFolder, commonFolder, workTree };
 }
 
@@ -99,7 +100,9 @@ function checked(repository: Repository, root: string, mode: 'readonly' | 'sandb
   );
   if (link !== undefined) throw gitFailure(`${link} is a symbolic link; a "${mode}" run uses a repository without`);
   const alternates = join(gitFolder, 'objects/info/alternates');
-  const borrowed = existsSync(alternates) ? readFileSync(alternates, 'utf8').split('\n').filter(Boolean) : [];
+  const text = existsSync(alternates) ? plainText(alternates) : '';
+  if (text === null) throw gitFailure(`${alternates} cannot be read; repair it`);
+  const borrowed = text.split('\n').filter(Boolean);
   const outside = borrowed.find((path) => !isBelow(realOf(resolve(gitFolder, 'objects', path)), root));
   if (outside !== undefined)
     throw gitFailure(`the repository borrows objects from ${outside}; "git repack -a -d" and remove ${alternates}`);
@@ -177,7 +180,7 @@ export async function withReadOnlyView<Result>(
   const view = await mkdtemp(join(tmpdir(), 'sentinel-git-'));
   try {
     await writeFile(join(view, 'config'), file);
-    await writeFile(join(view, 'HEAD'), readFileSync(join(gitFolder, 'HEAD')));
+    await writeFile(join(view, 'HEAD'), plainText(join(gitFolder, 'HEAD')) ?? '');
     const places = [
       ...DATA.map((name) => join(commonFolder, name)),
       ...readdirSync(gitFolder)

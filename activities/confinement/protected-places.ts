@@ -20,6 +20,7 @@ import { type Dirent, existsSync, watch } from 'node:fs';
 import { lstat, readdir, rename } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { isSecretFile, plainName, SECRET_GLOBS } from '../../language/rights/secret-files.ts';
+import { Failure } from '../failures/failures.ts';
 import { enginePlaces, isEngine, isLoadedFrom } from './engine-places.ts';
 import { realOf } from './helper-programs.ts';
 
@@ -127,8 +128,13 @@ export async function findProtectedPlaces(root: string): Promise<ProtectedPlaces
   const waiting: Folder[] = [{ path: root, names: [] }];
   while (waiting.length > 0) {
     const next = waiting.splice(-readAtOnce);
-    const read = await Promise.all(next.map(({ path }) => readdir(path, { withFileTypes: true }).catch(() => [])));
-    for (const [index, folder] of next.entries()) waiting.push(...sort(folder, read[index] ?? [], own, found));
+    const read = await Promise.all(next.map(({ path }) => entriesOf(path)));
+    for (const [index, folder] of next.entries()) {
+      const entries = read[index] ?? null;
+      if (entries !== null) waiting.push(...sort(folder, entries, own, found));
+      else if (folder.names.length > 0) found.homes.push(folder.path);
+      else throw new Failure('SANDBOX_NOT_AVAILABLE', unreadable(folder.path));
+    }
   }
   const { holding, ...places } = found;
   const engine = enginePlaces(root, holding);
@@ -146,6 +152,26 @@ export async function findProtectedPlaces(root: string): Promise<ProtectedPlaces
     ],
   };
 }
+
+/** Null where nobody can say what is in a folder, whose files may be reached by their names all the same. */
+async function entriesOf(folder: string): Promise<Dirent[] | null> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    const strange = entries.find((entry) => entry.isDirectory() && entry.name.includes('\uFFFD'));
+    if (strange !== undefined) throw new Failure('SANDBOX_NOT_AVAILABLE', unnamed(join(folder, strange.name)));
+    return entries;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+    if (error instanceof Failure) throw error;
+    return null;
+  }
+}
+
+const unreadable = (folder: string): string =>
+  `the project ${folder} cannot be listed, so nobody can say what in it has to be hidden; let its owner read it (chmod u+r)`;
+const unnamed = (folder: string): string =>
+  `the name of the folder ${folder} is not UTF-8, so what is in it cannot be hidden; give it another name`;
 
 /** Puts what is protected in a folder where it belongs; the folders in it that have to be looked into. */
 function sort({ path: folder, names }: Folder, entries: readonly Dirent[], own: string | null, found: Found): Folder[] {

@@ -7,10 +7,11 @@
  *      Nor does it where a person is to be asked before a shell line runs: the command is of class `read`.
  * - D2 TypeScript 7 is its own language server; a project with an older one needs typescript-language-server.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { findHelper, helperPath } from '../confinement/helper-programs.ts';
+import { plainText } from '../confinement/plain-file.ts';
 import type { Confinement } from '../../language/permissions.ts';
 
 export interface LanguageServer {
@@ -82,8 +83,9 @@ function ours(): LanguageServer | null {
 /** From version 7 on it is a program for each platform, in a package of its own. */
 function typescriptIn(folder: string): FoundTypeScript | null {
   const described = join(folder, 'package.json');
-  if (!existsSync(described)) return null;
-  const { version = '' } = JSON.parse(readFileSync(described, 'utf8')) as { version?: string };
+  const text = plainText(described);
+  if (text === null) return null;
+  const { version = '' } = JSON.parse(text) as { version?: string };
   const server = { name: `typescript ${version}`, args: ['--lsp', '--stdio'] };
   try {
     const platform = `@typescript/typescript-${process.platform}-${process.arch}`;

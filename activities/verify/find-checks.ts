@@ -1,8 +1,9 @@
 /** Which checks a folder of a project has: by its configuration, and what it says of itself. */
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, extname, join, posix } from 'node:path';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import { findHelper } from '../confinement/helper-programs.ts';
+import { plainText } from '../confinement/plain-file.ts';
 import type { Check } from './check.ts';
 import { parseAnyOutput } from './parse/any-output.ts';
 import { parseCargo } from './parse/cargo.ts';
@@ -42,14 +43,7 @@ const TESTED: { readonly [extension: string]: readonly Check['name'][] } = {
 const has = ({ root, folder }: Looked, ...names: string[]): boolean =>
   names.some((name) => existsSync(join(root, folder, name)));
 
-function textOf({ root, folder }: Looked, name: string): string {
-  try {
-    return readFileSync(join(root, folder, name), 'utf8');
-  } catch {
-    // Not there, or no file: it says nothing of the project.
-    return '';
-  }
-}
+const textOf = ({ root, folder }: Looked, name: string): string => plainText(join(root, folder, name)) ?? '';
 
 function packageOf(looked: Looked): JsonObject {
   try {

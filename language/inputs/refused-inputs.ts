@@ -30,7 +30,11 @@ export function inputFault(
   library: readonly Definition[] = [],
   howToGive: HowToGive = inInputs,
 ): InputFault | null {
-  const faults = [...unknownInputs(definition, given, library), ...wrongInputs(definition, given, howToGive)];
+  const faults = [
+    ...takenNames(definition, given),
+    ...unknownInputs(definition, given, library),
+    ...wrongInputs(definition, given, howToGive),
+  ];
   if (faults.length === 0) return null;
   const more = faults.length - faultsShownMax;
   const said = faults.slice(0, faultsShownMax).join('; ');
@@ -39,6 +43,12 @@ export function inputFault(
     message: `"${definition.name}": ${said}${more > 0 ? `; and ${more} more` : ''}`,
   };
 }
+
+/** What the engine says by itself nobody says in its place, whatever else the definition takes. */
+const takenNames = ({ env = [] }: Definition, given: JsonObject): string[] =>
+  Object.keys(given)
+    .filter((name) => BUILT_INS.has(name) || (name === 'env' && env.length > 0))
+    .map((name) => `"${name}" is set by the engine; give the input another name`);
 
 function unknownInputs(definition: Definition, given: JsonObject, library: readonly Definition[]): string[] {
   const declared = declaredInputs(definition).map(({ name }) => name);

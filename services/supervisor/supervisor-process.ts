@@ -5,6 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, readConfig } from '../config/config.ts';
+import { closeInherited } from '../processes/own-descriptors.ts';
 import type { ProcessLock } from '../processes/process-lock.ts';
 import { identifyProcess, isGoneWithin, signalProcess } from '../processes/process-identity.ts';
 import { SERVERS_ONLY, TAKE_OVER } from './start-supervisor.ts';
@@ -15,6 +16,8 @@ import { acquireSuccession, acquireSupervisorLock, lockHolder } from './supervis
 function log(text: string): void {
   process.stdout.write(`${new Date().toISOString()} [${process.pid}] ${text}\n`);
 }
+
+closeInherited();
 
 /** What the signals ask for, from the first moment on; `supervisor` is there once the lock is. */
 const asked = { wish: null as 'stop' | 'hand over' | null, supervisor: null as Supervisor | null };

@@ -3,9 +3,11 @@
  * and `.git/info/exclude`. A deeper file has the last word, and nothing inside an ignored folder comes
  * back, as with git itself. `.git` is always ignored.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
-import ignore, { type Ignore } from 'ignore';
+import type { Ignore } from 'ignore';
+import { ignoreRules } from '../../activities/confinement/ignore-rules.ts';
+import { plainText } from '../../activities/confinement/plain-file.ts';
 
 export class GitIgnores {
   readonly #root: string;
@@ -54,17 +56,8 @@ export class GitIgnores {
 }
 
 function readRules(files: readonly string[]): Ignore | null {
-  const texts = files.map(textOf).filter((text) => text !== '');
-  return texts.length === 0 ? null : ignore({ ignorecase: false }).add(texts.join('\n'));
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    // Not there, or not readable: then it has no rules for us.
-    return '';
-  }
+  const texts = files.map((file) => plainText(file) ?? '').filter((text) => text !== '');
+  return texts.length === 0 ? null : ignoreRules(texts.join('\n'));
 }
 
 /** The nearest folder up with a `.git`; the project itself where there is none. */

@@ -77,9 +77,9 @@ export class LoopWatch {
     };
   }
 
-  /** The process ends by itself, because of one of its steps. */
-  crashed(): void {
-    this.#note(true);
+  /** The process ends though nobody has told it to: because of one of its steps. */
+  crashed(told: AbortSignal): void {
+    if (!told.aborted) this.#note(true);
   }
 
   async close(): Promise<void> {

@@ -53,7 +53,7 @@ function isTimeZone(zone: string): boolean {
 }
 
 /** Any moment does to see whether a time ever comes: the calendar repeats itself. */
-const SOME_DAY = new Date(Date.UTC(2024, 0, 1));
+const SOME_DAY = Date.UTC(2024, 0, 1);
 
 /** In characters; every minute, hour and day spelt out has some 500. */
 export const CRON_LENGTH_MAX = 1000;
@@ -63,7 +63,7 @@ function badCron(cron: string): string | undefined {
     return `"${cron.slice(0, 40)}…" is longer than ${CRON_LENGTH_MAX} characters; write ranges, such as 0-29, and steps, such as */5`;
   const five = 'write five parts: minute, hour, day of month, month, day of week (0 3 * * 1 is Mondays at three)';
   try {
-    const next = new Cron(cron.trim(), { paused: true, mode: '5-part', timezone: 'UTC' }).nextRun(SOME_DAY);
+    const next = new Cron(cron.trim(), { paused: true, mode: '5-part', timezone: 'UTC' }).nextRun(new Date(SOME_DAY));
     return next === null || next === undefined ? `"${cron}" names a time that never comes; ${five}` : undefined;
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^\w+: /, '') : 'unknown reason';

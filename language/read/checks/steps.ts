@@ -7,7 +7,7 @@ import type { Problem } from '../../problems.ts';
 import { isTemplate } from '../../references/written-references.ts';
 import { BUILT_INS, isSafeName } from '../../expression/scope.ts';
 import { nearestFix } from '../remedies/meant-word.ts';
-import { join, type Origins } from '../draft/draft.ts';
+import { isPlain, join, type Origins } from '../draft/draft.ts';
 import type { Sites, StepSite } from '../inventory/sites.ts';
 import { BRACE_ROOTS } from './references.ts';
 
@@ -21,6 +21,7 @@ export function checkSteps(sites: Sites, origins: Origins, catalogue: Catalogue)
       ...checkCondition(site),
       ...checkRules(site),
       ...checkOutputNames(site, origins),
+      ...checkInputNames(site, origins),
     ]),
     ...sites.loops.flatMap(({ loop, path }) => [
       ...('as' in loop && loop.as !== undefined ? checkName(loop.as, join(path, 'as')) : []),
@@ -157,6 +158,16 @@ function checkOutputNames({ step, path }: StepSite, origins: Origins): Problem[]
   }
   if (!('outputTo' in step) || step.outputTo === undefined) return [];
   return checkName(step.outputTo, origins.locate(step, path, ['outputTo']));
+}
+
+/** What the engine says in a run, the step that starts the run does not say in its place. */
+function checkInputNames({ step, path }: StepSite, origins: Origins): Problem[] {
+  const inputs: unknown = step.type === 'sentinel' ? step.inputs : undefined;
+  if (!isPlain(inputs)) return [];
+  const at = origins.locate(step, path, ['inputs']);
+  return Object.keys(inputs)
+    .filter((name) => BUILT_INS.has(name))
+    .flatMap((name) => checkName(name, origins.locate(inputs, at, [name])));
 }
 
 /** Of what is made into a name. */
