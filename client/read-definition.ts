@@ -2,7 +2,7 @@
  * Definitions in files: reading one with all its problems, and finding those that its `$ref`s name:
  * beside it, then among the shipped ones. A file that cannot be read is a problem like any other.
  */
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { builtInCatalogue } from '../activities/commands/catalogue.ts';
 import { refFiles } from '../activities/definitions/ref-files.ts';
@@ -156,9 +156,11 @@ export class DefinitionFiles implements Named {
   }
 }
 
-/** Whether what a person gave is a path: one that is there, or that is written as one. A name may hold slashes too. */
-export const isPathGiven = (given: string): boolean =>
-  isDefinitionFile(given) || /^(?:\.{0,2}|~)\//.test(given) || existsSync(given);
+/**
+ * Whether what a person gave is written as a path. A name may hold slashes too; and what is there does not count, since a
+ * run could put a file where a person names a definition.
+ */
+export const isPathGiven = (given: string): boolean => isDefinitionFile(given) || /^(?:\.{0,2}|~)\//.test(given);
 
 const builtIn = (): Commands => ({ catalogue: builtInCatalogue() });
 

@@ -3,6 +3,7 @@
  * among the shipped ones, and in the store. The store is asked only when it is up: a mistyped name is
  * no reason to start a server.
  */
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { RunOrigin } from '../../../language/events/run-event.ts';
 import type { Definition } from '../../../language/model.ts';
@@ -57,11 +58,10 @@ export async function findDefinition(
   const stored = (await store?.definitions.find(given)) ?? null;
   if (stored === null) {
     const where = store === null ? ' in files, and the store is not up' : '';
-    const hint = nearestOf(given, files.names(), (name) => `write "${name}", or `);
-    throw new ClientError(
-      'DEFINITION_NOT_FOUND',
-      `There is no file and no definition "${given}"${where}; ${hint}give the path of a file.`,
-    );
+    const hint = existsSync(given)
+      ? `to read the file of that name, write "./${given}".`
+      : `${nearestOf(given, files.names(), (name) => `write "${name}", or `)}give the path of a file.`;
+    throw new ClientError('DEFINITION_NOT_FOUND', `There is no definition "${given}"${where}; ${hint}`);
   }
   const found = await resolveReferences(
     (known) =>

@@ -1,0 +1,57 @@
+/** Named pipes, and patterns that take for ever, where a project says something of itself: no worker waits for them. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { plainText } from '../../activities/confinement/plain-file.ts';
+import { findChecks } from '../../activities/verify/find-checks.ts';
+import { GitIgnores } from '../../worker/triggers/git-ignores.ts';
+import { temporaryFolder } from '../activities/harness/step-context.ts';
+import { processorMs } from '../elapsed.ts';
+
+function pipe(root: string, name: string): string {
+  mkdirSync(dirname(join(root, name)), { recursive: true });
+  execFileSync('mkfifo', [join(root, name)]);
+  return join(root, name);
+}
+
+test('a pipe says nothing, and neither does a file without an end; a file says what is in it', async () => {
+  const root = await temporaryFolder();
+  expect(plainText(pipe(root, 'pipe'))).toBeNull();
+  writeFileSync(join(root, 'large'), '');
+  truncateSync(join(root, 'large'), 1024 ** 4);
+  expect(plainText(join(root, 'large'))).toBeNull();
+  expect(plainText('/dev/zero')).toBeNull();
+  writeFileSync(join(root, 'text'), 'some');
+  expect(plainText(join(root, 'text'))).toBe('some');
+});
+
+test('a .gitignore that is a pipe ignores nothing; one beside it ignores what it says', async () => {
+  const root = await temporaryFolder();
+  pipe(root, 'sub/.gitignore');
+  pipe(root, '.git/info/exclude');
+  writeFileSync(join(root, '.gitignore'), '*.log\n');
+  const ignores = new GitIgnores(root);
+  expect(ignores.ignores(join(root, 'sub', 'a.ts'), false)).toBe(false);
+  expect(ignores.ignores(join(root, 'sub', 'a.log'), false)).toBe(true);
+});
+
+test('checks are found beside a package.json that is a pipe', async () => {
+  const root = await temporaryFolder();
+  pipe(root, 'package.json');
+  writeFileSync(join(root, 'go.mod'), 'module a\n');
+  const found = findChecks({ root, folder: '' });
+  expect(found.some(({ name }) => name === 'npm test')).toBe(false);
+});
+
+test.each([`${'**/a/'.repeat(8)}b`, `${'*a'.repeat(40)}b`, `${'?'.repeat(400)}b`, `${'x'.repeat(900_000)}`])(
+  'a rule that could be tried in very many ways is left out: %#',
+  async (rule) => {
+    const root = await temporaryFolder();
+    writeFileSync(join(root, '.gitignore'), `${rule}\n**/build/**/*.js\n`);
+    const ignores = new GitIgnores(root);
+    const deep = join(root, ...Array.from({ length: 80 }, () => 'a'), 'a'.repeat(200));
+    expect(processorMs(() => expect(ignores.ignores(deep, false)).toBe(false))).toBeLessThan(500);
+    expect(ignores.ignores(join(root, 'x', 'build', 'y', 'z.js'), false)).toBe(true);
+  },
+);
