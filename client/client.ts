@@ -40,7 +40,7 @@ import {
   type FollowOptions,
 } from './follow/follow-run.ts';
 import { untilLost, type FollowWith } from './follow/until-lost.ts';
-import { refuseStep } from './rights/within-step.ts';
+import { isWithinStep, refuseStep } from './rights/within-step.ts';
 import { noSuchRun } from './lookup/no-such-run.ts';
 import { reportOf, reportWithoutRow, saidOf, webUrlOf, type RunReport } from './lookup/run-report.ts';
 import { samplesOf, type Sample, type SampleQuery } from './samples/samples.ts';
@@ -286,7 +286,7 @@ export class SentinelClient {
    */
   async emit(name: string, options: EmitOptions = {}, when: 'always' | 'if-up' = 'always'): Promise<Emitted | null> {
     const { outsideEvent } = await import('./triggers/outside-event.ts');
-    const event = outsideEvent(name, options);
+    const event = outsideEvent(name, options, await isWithinStep());
     const store = await (when === 'if-up' ? this.#connections.storeIfUp() : this.#connections.store());
     return store === null ? null : { name, id: event.id, ...(await store.triggers.publish(event)) };
   }

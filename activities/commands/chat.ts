@@ -6,6 +6,7 @@ import * as z from 'zod';
 import type { Json } from '../../language/json.ts';
 import {
   chatEvent,
+  speakerOf,
   chatLengthMax,
   ROOM,
   roomRule,
@@ -49,7 +50,7 @@ const ReadParams = z.strictObject({
 
 async function read({ room, limit, after }: z.infer<typeof ReadParams>, { store, session }: CommandContext) {
   const messages = await store.chat.read(session, { room, limit, ...(after === undefined ? {} : { after }) });
-  const text = messages.map(({ author, message }) => `${author}: ${message}`).join('\n');
+  const text = messages.map((said) => `${speakerOf(said)}: ${said.message}`).join('\n');
   return { room, messages: messages as (ChatMessage & { [field: string]: Json })[], text };
 }
 

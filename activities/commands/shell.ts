@@ -12,7 +12,7 @@ import { beating } from '../shell/process/beating.ts';
 import { SHELL_BOUNDS } from '../shell/process/bounds.ts';
 import { classifierOf, emitLines } from '../shell/output/classification.ts';
 import { runShell, type ShellResult } from '../shell/run-shell.ts';
-import { unknown, watchExecution, type WatchResult } from '../shell/watch.ts';
+import { ownExecution, watchExecution, type WatchResult } from '../shell/watch.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 
 /** Numbers and booleans come from references; a process takes text. */
@@ -94,8 +94,8 @@ async function installRules(
 ): Promise<Json> {
   const { store } = context;
   const classifier = classifierOf(rules);
-  const execution = await store.executions.setRules(executionId, rules);
-  if (execution === null) throw unknown(executionId);
+  const execution = await ownExecution(store, executionId, context.run);
+  await store.executions.setRules(executionId, rules);
   if (classifier.emits) await emitLines(store, execution, classifier, await store.executions.lines(executionId, 0));
   return { executionId, rules: rules.length };
 }

@@ -85,15 +85,14 @@ export async function watchExecution(request: WatchRequest, context: WatchContex
 /** Looks at what is new since the last time. */
 function lookOf(
   { executionId, rules, until = 'finished', after = 0 }: WatchRequest,
-  { store }: WatchContext,
+  { store, run }: WatchContext,
 ): () => Promise<Hit | null> {
   const from = until === 'finished' ? 0 : after;
   let seen = from;
   let attempt = 0;
   return async () => {
     // Read first: when it had ended by then, all its lines are in what follows.
-    const execution = await store.executions.find(executionId);
-    if (execution === null) throw unknown(executionId);
+    const execution = await ownExecution(store, executionId, run);
     if (execution.attempt !== attempt) seen = from;
     attempt = execution.attempt;
     const classifier = classifierOf(rules ?? execution.rules ?? []);
@@ -161,10 +160,26 @@ function bounded(lines: ClassifiedLine[]): ClassifiedLine[] {
   return lines.filter((line) => chosen.has(line.n));
 }
 
-export function unknown(executionId: string): Failure {
+/**
+ * A process is known to the run that started it, to those around that and to those nested in it; its id says nothing to
+ * others, who could work it out.
+ */
+export async function ownExecution(
+  store: Pick<Store, 'executions'>,
+  id: string,
+  run: Pick<RunContext, 'handle'>,
+): Promise<Execution> {
+  const execution = await store.executions.find(id);
+  if (execution === null || outermost(execution.handle) !== outermost(run.handle)) throw unknown(id);
+  return execution;
+}
+
+const outermost = (handle: string): string => handle.split('/')[0] ?? handle;
+
+function unknown(executionId: string): Failure {
   return new Failure(
     'EXECUTION_NOT_FOUND',
-    `there is no execution "${executionId}"; start the process with code/shell/execute and "wait": false, and use the executionId it returns`,
+    `there is no execution "${executionId}" of this run; start the process with code/shell/execute and "wait": false, and use the executionId it returns`,
   );
 }
 

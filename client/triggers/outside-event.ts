@@ -26,14 +26,20 @@ export interface Emitted {
   isNew: boolean;
 }
 
-export function outsideEvent(name: string, { data = null, id = randomUUID(), project }: EmitOptions): OutsideEvent {
+/** `isWithinStep`: a process of a step publishes it, which is no person; hooks of a repository run in steps, too. */
+export function outsideEvent(
+  name: string,
+  { data = null, id = randomUUID(), project }: EmitOptions,
+  isWithinStep: boolean,
+): OutsideEvent {
   if (name.trim() === '' || Buffer.byteLength(name) > eventNameBytesMax)
     throw new ClientError('USAGE', `an event's name has 1 to ${eventNameBytesMax} bytes.`);
   if (name.includes('*'))
     throw new ClientError('USAGE', `"${name}" is a pattern; publish an event by its own name, without "*".`);
-  refuseFault(reservedEventFault(name, name, 'person'));
+  const isOfRepository = reservedEventFault(name) !== null && name.startsWith('git:');
+  refuseFault(reservedEventFault(name, name, isWithinStep && !isOfRepository ? 'other' : 'person'));
   if (id.trim() === '' || Buffer.byteLength(id) > ID_BYTES_MAX)
     throw new ClientError('USAGE', `--id has 1 to ${ID_BYTES_MAX} bytes.`);
   refuseFault(eventDataFault(data, `the data of "${name}"`, DATA_BYTES_MAX));
-  return { source: '@emit', id, name, data, project: project ?? null };
+  return { source: isWithinStep ? '@step' : '@emit', id, name, data, project: project ?? null };
 }

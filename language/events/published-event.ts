@@ -25,6 +25,7 @@ export interface EventOrigin {
 
 const SOURCES: { readonly [source: string]: EventOrigin } = {
   '@emit': { type: 'person', id: null },
+  '@step': { type: 'run', id: null },
   '@webhook': { type: 'webhook', id: null },
   '@file': { type: 'engine', id: null },
 };

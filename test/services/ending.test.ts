@@ -33,9 +33,12 @@ afterAll(async () => {
 }, 120_000);
 
 /** Takes connections and, once it is frozen, passes nothing on; without a target it never answers. */
-async function relay(target?: { path: string }): Promise<{ port: number; freeze: () => void }> {
+async function relay(target?: { path: string }): Promise<{ port: number; freeze: () => void; reached: Promise<void> }> {
   const sockets = new Set<Socket>();
+  let reach = (): void => undefined;
+  const reached = new Promise<void>((resolve) => (reach = resolve));
   const server: Server = createServer((socket) => {
+    reach();
     sockets.add(socket.on('error', () => undefined));
     if (target === undefined) return;
     const other = connect(target);
@@ -53,6 +56,7 @@ async function relay(target?: { path: string }): Promise<{ port: number; freeze:
     freeze: () => {
       for (const socket of sockets) socket.unpipe();
     },
+    reached,
   };
 }
 
@@ -100,12 +104,12 @@ describe('a worker that waits', { timeout: 60_000 }, () => {
     ['database', 'SIGTERM'],
     ['Temporal server', 'SIGINT'],
   ] as const)('for a %s that never answers ends with %s', async (part, signal) => {
-    const { port } = await relay();
+    const { port, reached } = await relay();
     const silent =
       part === 'database' ? { DATABASE_URL: `postgres://u@127.0.0.1:${port}/x` } : { DATABASE_URL: url.href };
     const temporal = part === 'database' ? address : `127.0.0.1:${port}`;
     const worker = startWorker({ ...silent, TEMPORAL_ADDRESS: temporal });
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await reached;
     worker.child.kill(signal);
     expect(await worker.ended).toBe(0);
   });

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import {
   chatEvent,
+  speakerOf,
   chatLengthMax,
   ROOM,
   roomRule,
@@ -81,8 +82,8 @@ async function say(
   output.line(`said in ${room}.`);
 }
 
-function show(output: Output, { author, message, at }: ChatMessage): void {
+function show(output: Output, { author, handle, message, at }: ChatMessage): void {
   const when = new Date(at).toISOString().slice(0, 19).replace('T', ' ');
-  output.line(`${output.paint.strong(author)}  ${output.paint.dim(when)}`);
+  output.line(`${output.paint.strong(speakerOf({ author, handle }))}  ${output.paint.dim(when)}`);
   for (const line of message.split('\n')) output.line(`  ${line}`);
 }

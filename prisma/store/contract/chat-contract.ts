@@ -20,6 +20,10 @@ export interface ChatMessage {
   at: number;
 }
 
+/** As people read it: what a run says in its persona's name is not what the persona said. */
+export const speakerOf = ({ author, handle }: Pick<ChatMessage, 'author' | 'handle'>): string =>
+  handle === null ? author : `${author} (run ${handle})`;
+
 export interface NewChatMessage {
   room: string;
   author: string;

@@ -34,7 +34,7 @@ export interface Trigger extends NewTrigger {
 }
 
 export interface OutsideEvent {
-  /** Who says so: `@emit`, `@webhook`, `@file`; no run can have such a handle. */
+  /** Who says so: `@emit`, `@step` (a process of a step), `@webhook`, `@file`; no run can have such a handle. */
   source: string;
   /** The same id and name from the same source again is the same event. */
   id: string;

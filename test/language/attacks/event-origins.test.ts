@@ -5,6 +5,7 @@ import { reservedEventFault } from '../../../language/events/reserved-events.ts'
 
 test.each([
   ['@emit/deploy/1', { type: 'person', id: null }],
+  ['@step/deploy/1', { type: 'run', id: null }],
   ['@webhook/deploy/1', { type: 'webhook', id: null }],
   ['@file/file:changed/1', { type: 'engine', id: null }],
   ['nightly/steps.0@1', { type: 'run', id: 'nightly' }],
