@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Failure } from '../failures/failures.ts';
 import { findHelper, helperPath, isBelow, realOf, runHelper } from './helper-programs.ts';
-import { plainText } from './plain-file.ts';
+import { plainText } from '../project-texts/plain-file.ts';
 
 export interface Repository {
   /** What lies beside the work tree: HEAD, index. */

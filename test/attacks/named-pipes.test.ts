@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { plainText } from '../../activities/confinement/plain-file.ts';
+import { plainText } from '../../activities/project-texts/plain-file.ts';
 import { findChecks } from '../../activities/verify/find-checks.ts';
 import { GitIgnores } from '../../worker/triggers/git-ignores.ts';
 import { temporaryFolder } from '../activities/harness/step-context.ts';
@@ -44,7 +44,7 @@ test('checks are found beside a package.json that is a pipe', async () => {
   expect(found.some(({ name }) => name === 'npm test')).toBe(false);
 });
 
-test.each([`${'**/a/'.repeat(8)}b`, `${'*a'.repeat(40)}b`, `${'?'.repeat(400)}b`, `${'x'.repeat(900_000)}`])(
+test.each([`${'**/a/'.repeat(8)}b`, `${'*a'.repeat(40)}b`, `${'?'.repeat(400)}b`, 'x'.repeat(900_000)])(
   'a rule that could be tried in very many ways is left out: %#',
   async (rule) => {
     const root = await temporaryFolder();

@@ -35,16 +35,14 @@ afterAll(async () => {
 /** Takes connections and, once it is frozen, passes nothing on; without a target it never answers. */
 async function relay(target?: { path: string }): Promise<{ port: number; freeze: () => void; reached: Promise<void> }> {
   const sockets = new Set<Socket>();
-  let reach = (): void => undefined;
-  const reached = new Promise<void>((resolve) => (reach = resolve));
   const server: Server = createServer((socket) => {
-    reach();
     sockets.add(socket.on('error', () => undefined));
     if (target === undefined) return;
     const other = connect(target);
     sockets.add(other.on('error', () => undefined));
     socket.pipe(other).pipe(socket);
   });
+  const reached = once(server, 'connection').then(() => undefined);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   closing.push(() => {
     for (const socket of sockets) socket.destroy();

@@ -59,7 +59,7 @@ it('says something in a room once, with an event, and reads it', async () => {
       { author: 'tester', handle: context.run.handle, message: 'First.' },
       { message: 'Second,\nwith a line more.' },
     ],
-    text: 'tester: First.\ntester: Second,\nwith a line more.',
+    text: `tester (run ${context.run.handle}): First.\ntester (run ${context.run.handle}): Second,\nwith a line more.`,
   });
   expect(await run('read', { room, after: read.messages[0]?.seq ?? 0 })).toMatchObject({
     messages: [{ message: expect.stringContaining('Second') as string }],

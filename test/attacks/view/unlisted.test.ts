@@ -7,16 +7,16 @@ import { temporaryFolder } from '../../activities/harness/step-context.ts';
 
 const NOBODY = 65_534;
 
+async function project(): Promise<string> {
+  const root = await temporaryFolder();
+  mkdirSync(join(root, 'conf', '.git'), { recursive: true });
+  writeFileSync(join(root, 'conf', '.env'), 'KEY=s3cret');
+  for (const path of ['.', 'conf', 'conf/.git', 'conf/.env']) chownSync(join(root, path), NOBODY, NOBODY);
+  return root;
+}
+
 describe.runIf(process.getuid?.() === 0)('to a worker that is not root', () => {
   afterEach(() => process.seteuid?.(0));
-
-  async function project(): Promise<string> {
-    const root = await temporaryFolder();
-    mkdirSync(join(root, 'conf', '.git'), { recursive: true });
-    writeFileSync(join(root, 'conf', '.env'), 'KEY=s3cret');
-    for (const path of ['.', 'conf', 'conf/.git', 'conf/.env']) chownSync(join(root, path), NOBODY, NOBODY);
-    return root;
-  }
 
   test('a folder that it cannot list is hidden whole, and one that it can is looked into', async () => {
     const root = await project();
