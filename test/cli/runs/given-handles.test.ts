@@ -1,10 +1,14 @@
 /** Which handles a person or a program may give a run. */
 import { expect, test } from 'vitest';
+import { startedHandle } from '../../../activities/commands/sentinel.ts';
 import { givenHandleFault } from '../../../runs/handles/given-handle.ts';
 
-test.each(['nightly', 'Build.2', 'a:b', 'x'.repeat(200)])('%s names a run', (handle) => {
-  expect(givenHandleFault(handle)).toBeNull();
-});
+test.each(['nightly', 'Build.2', 'a:b', 'run-1', 'run-0123456789abcdeg', 'on-2026-01-31', 'x'.repeat(200)])(
+  '%s names a run',
+  (handle) => {
+    expect(givenHandleFault(handle)).toBeNull();
+  },
+);
 
 test.each([
   ['what names no run in events', '@emit'],
@@ -14,6 +18,8 @@ test.each([
   ['two words', 'a b'],
   ['a sign without width', '\u200Bnightly'],
   ['more than fits', 'x'.repeat(201)],
+  ['what a step starts', startedHandle('nightly', 'steps.2@1')],
+  ['what a schedule starts', 'nightly-2026-01-31T03:00:00Z'],
 ])('no run is called %s', (_what, handle) => {
   expect(givenHandleFault(handle)?.code).toBe('USAGE');
 });
