@@ -197,9 +197,11 @@ async function checkpointed<Result>(
 
 function commandActivity(parts: ActivityParts, nameOf: () => string): Activity {
   return (params: JsonObject, options?: StepOptions) =>
-    guarded(async () =>
-      performCommand(parts, { command: nameOf(), params, call: options?.call }, await contextOf(parts, options)),
-    );
+    guarded(async () => {
+      const context = await contextOf(parts, options);
+      // One that is silent for long is not one whose worker is gone: it has the time that its step gives it.
+      return beating(context, () => performCommand(parts, { command: nameOf(), params, call: options?.call }, context));
+    });
 }
 
 /** A model may think for minutes without a word. */

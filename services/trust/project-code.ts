@@ -33,6 +33,7 @@ export interface CodeFile {
 const filesMax = 20_000;
 const bytesMax = 512 * 1024 * 1024;
 const IMPORT = /(?:\bfrom|\bimport|\brequire|\bresolve)\s*\(?\s*(['"`])((?:(?!\1)[^\n\\$])+)\1/g;
+const OTHER_LOADERS = /\bcreateRequire\b|\bgetBuiltinModule\b|(['"`])(?:node:)?module\1/;
 const ENDINGS = [
   '',
   '.ts',
@@ -84,8 +85,20 @@ class Reading {
       const content = readFileSync(real);
       this.#add(real, content);
       this.#resolution(dirname(real));
-      if (CODE.test(real)) waiting.push(...this.#imported(real, content.toString('utf8')));
+      if (!CODE.test(real)) continue;
+      const text = content.toString('utf8');
+      this.#refuseOtherLoaders(real, text);
+      waiting.push(...this.#imported(real, text));
     }
+  }
+
+  /** What they load, nobody sees before it runs. */
+  #refuseOtherLoaders(path: string, text: string): void {
+    const used = OTHER_LOADERS.exec(text)?.[0];
+    if (used === undefined) return;
+    throw new ConfigError(
+      `${this.#nameOf(path)} uses ${used.replaceAll(/['"`]/g, '')}, and what that loads would not be part of what you trust: import files, packages and JSON by their written names.`,
+    );
   }
 
   #imported(from: string, text: string): string[] {

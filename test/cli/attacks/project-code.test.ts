@@ -282,6 +282,16 @@ describe('what is changed after it was read is not run', () => {
     expect(ran()).toBe(false);
   });
 
+  test.each([
+    "import { createRequire } from 'node:module'; const load = createRequire(import.meta.url); load('./hidden.cjs');",
+    "import * as modules from 'module'; modules['create' + 'Require'](import.meta.url)('./hidden.cjs');",
+    "process.getBuiltinModule('mod' + 'ule').createRequire(import.meta.url)('./hidden.cjs');",
+  ])('nor is what is loaded around the imports: %#', async (text) => {
+    write({ ...LOADS, 'lib/late.ts': `${text} export const rest = {};`, 'lib/hidden.cjs': RUNS });
+    expect(() => readProjectCode(join(project, 'sentinel.config.mjs'))).toThrow(/lib\/late\.ts uses .*written names/);
+    rmSync(join(project, 'lib'), { recursive: true });
+  });
+
   test('nor is what is imported by a computed name', async () => {
     write({
       ...LOADS,

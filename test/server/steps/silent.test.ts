@@ -1,0 +1,55 @@
+/** A command that says nothing for longer than a worker may be silent: it is performed once, and has the time that its step gives it. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SentinelClient } from '../../../client/client.ts';
+import { once } from '../harness/definitions.ts';
+import { Harness } from '../harness/harness.ts';
+
+let harness: Harness;
+let client: SentinelClient;
+beforeAll(async () => {
+  harness = await Harness.open();
+  client = new SentinelClient({ env: harness.env, startsServices: false });
+  writeFileSync(
+    join(harness.project, 'sentinel.config.ts'),
+    `
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defineCommand, z } from 'sentinel-engine/commands';
+
+export default {
+  commands: [
+    defineCommand({
+      name: 'own/silent', description: 'Waits.', permission: 'read', speed: 'long',
+      params: z.strictObject({ name: z.string(), seconds: z.number() }), result: z.null(),
+      run: async ({ name, seconds }, { project }) => {
+        appendFileSync(join(project, name), 'one ');
+        await sleep(1000 * seconds);
+        return null;
+      },
+    }),
+  ],
+};
+`,
+  );
+  await harness.startWorker({ SENTINEL_PROJECT: harness.project });
+});
+afterAll(async () => {
+  await client.close();
+  await harness.close();
+});
+
+async function run(name: string, seconds: number, timeoutMs: number) {
+  const step = { type: 'command', command: 'own/silent', params: { name, seconds }, timeoutMs } as const;
+  const { handle } = await client.start(once(name, [step]), { project: harness.project });
+  const { outcome, failure } = await harness.result(handle);
+  return { outcome, code: failure?.code, begun: readFileSync(join(harness.project, name), 'utf8').trim() };
+}
+
+test('it ends after 20 s, and is told of its time limit after 17', async () => {
+  const [ended, late] = await Promise.all([run('silent', 20, 60_000), run('late', 60, 17_000)]);
+  expect(ended).toEqual({ outcome: 'completed', code: undefined, begun: 'one' });
+  expect(late).toEqual({ outcome: 'failed', code: 'STEP_TIMEOUT', begun: 'one' });
+}, 120_000);
