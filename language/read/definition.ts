@@ -137,18 +137,13 @@ function settled(
   { mounts, inferred }: Origins,
 ): Pick<ReadResult, 'problems' | 'inferred'> {
   return {
-    problems: mounts.settle(problems.map(inKeyOrder).map(withShortText)),
+    problems: mounts.settle(problems.map(inKeyOrder)),
     inferred: [...new Set(inferred.map((sentence) => mounts.plain(sentence)))],
   };
 }
 
-/** What was written is quoted, however long it is; where and what are said before it, and the remedy behind it. */
-function withShortText(problem: Problem): Problem {
-  const { message, fix } = problem;
-  return { ...problem, message: shortened(message), ...(fix === undefined ? {} : { fix: shortened(fix) }) };
-}
-
 const SAID_MAX = 2_000;
+/** A message quotes what was written, however long it is: the finding stands before the quotation, the remedy behind it. */
 const shortened = (text: string): string =>
   text.length <= SAID_MAX ? text : `${text.slice(0, SAID_MAX / 4)} … ${text.slice((-SAID_MAX * 3) / 4)}`;
 
@@ -161,7 +156,7 @@ function ofNoFile(options: ReadOptions): ReadOptions {
 
 /** Problems are printed as JSON: the same keys in the same order, whichever check found them. */
 function inKeyOrder({ code, severity, path, message, fix }: Problem): Problem {
-  return { code, severity, path, message, ...(fix === undefined ? {} : { fix }) };
+  return { code, severity, path, message: shortened(message), ...(fix === undefined ? {} : { fix: shortened(fix) }) };
 }
 
 function refused(problem: Problem): ReadResult {
