@@ -6,6 +6,7 @@
  * - The runs are waited for one after the other; all of them have to end, so the order costs no time.
  * - What this step has seen of the events is its own: watches of the run lose nothing by it.
  */
+import { outermost } from '../language/events/nested-runs.ts';
 import { shortened } from '../language/events/preview.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
@@ -111,7 +112,7 @@ function readHandles(walk: Walk, strand: Strand, step: JoinStep, place: Place): 
 /** Of others, for a program of a model that may not look at runs: what is not nested in its own. */
 function isForeign({ input: { handle: own, limits } }: Walk, handle: string): boolean {
   const { tools } = limits.brought ?? {};
-  return tools !== undefined && !tools.includes(STATUS) && handle.split('/')[0] !== own.split('/')[0];
+  return tools !== undefined && !tools.includes(STATUS) && outermost(handle) !== outermost(own);
 }
 
 const invalid = (message: string): FailureInfo => ({ code: 'JOIN_INVALID', message, retryable: false });

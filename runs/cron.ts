@@ -6,6 +6,7 @@
  * given cron means either, Temporal both: then the text becomes two.
  */
 import { Cron } from 'croner';
+import { shortened } from '../language/events/preview.ts';
 import { CRON_LENGTH_MAX } from '../language/read/checks/settings.ts';
 
 const NAMED = /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)$/i;
@@ -17,7 +18,7 @@ export function readCron(text: string, timeZone: string): CronReading {
   if (text.length > CRON_LENGTH_MAX)
     return {
       ok: false,
-      finding: `"${text.slice(0, 40)}…" is no cron text: it is longer than ${CRON_LENGTH_MAX} characters`,
+      finding: `"${shortened(text, 40)}" is no cron text: it is longer than ${CRON_LENGTH_MAX} characters`,
     };
   const given = text.trim().replaceAll(/\s+/g, ' ');
   if (!isTimeZone(timeZone))

@@ -1,5 +1,6 @@
 /** What a model may do with runs and definitions: no more through them than by itself, and nothing to its own run. */
 import type { Catalogue } from '../../language/catalogue.ts';
+import { outermost } from '../../language/events/nested-runs.ts';
 import type { Definition } from '../../language/model.ts';
 import { beyondTools } from '../../language/rights/brought-program.ts';
 import { Failure } from '../failures/failures.ts';
@@ -38,7 +39,5 @@ export function refuseForce(force: boolean | undefined, { confinement }: Pick<Co
   if (confinement?.byModel === true && force === true)
     throw exceeds('no model forces an undo over what somebody else changed; make it a step of the definition');
 }
-
-const outermost = (handle: string): string => handle.split('/')[0] ?? '';
 
 const exceeds = (finding: string): Failure => new Failure('RIGHTS_EXCEEDED', finding);

@@ -7,6 +7,7 @@
  * What all lines together may take is bounded; lines that a rule matched go before the others, later
  * ones before earlier ones, and `dropped` says how many are missing.
  */
+import { outermost } from '../../language/events/nested-runs.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import type { Rule } from '../../language/model.ts';
 import type { RunContext, Store } from '../../prisma/store/contract/contract.ts';
@@ -173,8 +174,6 @@ export async function ownExecution(
   if (execution === null || outermost(execution.handle) !== outermost(run.handle)) throw unknown(id);
   return execution;
 }
-
-const outermost = (handle: string): string => handle.split('/')[0] ?? handle;
 
 function unknown(executionId: string): Failure {
   return new Failure(

@@ -11,6 +11,9 @@ const MARK = /#(\d+)\.(\d+)$/;
 /** The handle, or what leads to it, as it is without a mark. */
 export const withoutMark = (handle: string): string => handle.replace(MARK, '');
 
+/** The handle of the run that no other is around. */
+export const outermost = (handle: string): string => handle.split('/')[0] ?? handle;
+
 interface Named {
   name: string;
   attempt: number;

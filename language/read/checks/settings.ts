@@ -1,5 +1,6 @@
 /** What the schema cannot say of a definition's settings: when it starts, what it may read, and limits that can never be met. */
 import { Cron } from 'croner';
+import { shortened } from '../../events/preview.ts';
 import type { Problem } from '../../problems.ts';
 import { nearestFix } from '../remedies/meant-word.ts';
 import { isPlain, lastKey, type Origins } from '../draft/draft.ts';
@@ -60,7 +61,7 @@ export const CRON_LENGTH_MAX = 1000;
 
 function badCron(cron: string): string | undefined {
   if (cron.length > CRON_LENGTH_MAX)
-    return `"${cron.slice(0, 40)}…" is longer than ${CRON_LENGTH_MAX} characters; write ranges, such as 0-29, and steps, such as */5`;
+    return `"${shortened(cron, 40)}" is longer than ${CRON_LENGTH_MAX} characters; write ranges, such as 0-29, and steps, such as */5`;
   const five = 'write five parts: minute, hour, day of month, month, day of week (0 3 * * 1 is Mondays at three)';
   try {
     const next = new Cron(cron.trim(), { paused: true, mode: '5-part', timezone: 'UTC' }).nextRun(new Date(SOME_DAY));
