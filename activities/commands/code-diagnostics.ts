@@ -7,7 +7,6 @@ import { accessOf, resolveInside } from '../confinement/confine.ts';
 import { askServer, type OpenFile } from '../diagnostics/language-server.ts';
 import { languageOf, serverFor, type Language, type LanguageServer } from '../diagnostics/servers.ts';
 import { Failure } from '../failures/failures.ts';
-import { beating } from '../shell/process/beating.ts';
 import { SHELL_BOUNDS } from '../shell/process/bounds.ts';
 import { endStep } from '../shell/process/orphans.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
@@ -52,10 +51,8 @@ async function diagnose({ path = '.', timeoutMs }: z.infer<typeof Params>, conte
       `there are no sources at "${path}" that a language server reads (TypeScript, JavaScript, Python); name a folder that has some`,
     );
   const time = Math.min(timeoutMs ?? context.timeoutMs, context.timeoutMs);
-  return beating(context, async () => {
-    if (context.attempt > 1) await endStep(context.run.handle, context.key, SHELL_BOUNDS.graceMs);
-    return ask({ root, files, isPart: listed.length > files.length, timeoutMs: time }, context);
-  });
+  if (context.attempt > 1) await endStep(context.run.handle, context.key, SHELL_BOUNDS.graceMs);
+  return ask({ root, files, isPart: listed.length > files.length, timeoutMs: time }, context);
 }
 
 interface Asking {

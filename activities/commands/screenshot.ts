@@ -5,7 +5,6 @@ import type { Browser, Page } from 'playwright-core';
 import * as z from 'zod';
 import { Failure } from '../failures/failures.ts';
 import { findHelper, helperPath } from '../confinement/helper-programs.ts';
-import { beating } from '../shell/process/beating.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 import { PageProxy } from '../pages/page-proxy.ts';
 
@@ -182,6 +181,6 @@ export const screenshotCommands: Command[] = [
       mediaType: z.enum(['image/png', 'image/jpeg']),
       image: z.string(),
     }),
-    run: (params, context) => beating(context, () => screenshot(params, context)),
+    run: screenshot,
   }),
 ];

@@ -8,7 +8,6 @@ import type { Json } from '../../language/json.ts';
 import { watchTimeoutMs } from '../../language/limits.ts';
 import { Rule, Value } from '../../language/model.ts';
 import type { BackgroundProcesses, Started } from '../shell/background.ts';
-import { beating } from '../shell/process/beating.ts';
 import { SHELL_BOUNDS } from '../shell/process/bounds.ts';
 import { classifierOf, emitLines } from '../shell/output/classification.ts';
 import { runShell, type ShellResult } from '../shell/run-shell.ts';
@@ -80,7 +79,7 @@ async function startInBackground(
   if (typeof port === 'number') return { ...started, port };
   if (port !== true || process === null) return started;
   const withinMs = Math.min(timeoutMs ?? SHELL_BOUNDS.portWaitMs, context.timeoutMs);
-  const served = await beating(context, () => process.servedPort(withinMs, context.signal));
+  const served = await process.servedPort(withinMs, context.signal);
   return served === null ? started : { ...started, port: served };
 }
 

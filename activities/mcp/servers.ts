@@ -12,7 +12,6 @@ import { Value } from '../../language/model.ts';
 import { schemaFaults, type SchemaFaults } from '../../language/params/schema-faults.ts';
 import { type Command, type CommandContext, defineCommand } from '../commands/command.ts';
 import { Failure } from '../failures/failures.ts';
-import { beating } from '../shell/process/beating.ts';
 import { callValue } from './call-value.ts';
 import { McpConnection, type CallLimits } from './connection.ts';
 import { notAccepted } from './not-accepted.ts';
@@ -50,9 +49,7 @@ export class McpServers {
       parameters: { ...inputSchema },
       result: Value,
       run: (params, context) =>
-        beating(context, () =>
-          this.#call({ command, server, name, check }, isJsonObject(params) ? params : {}, context),
-        ),
+        this.#call({ command, server, name, check }, isJsonObject(params) ? params : {}, context),
     });
   }
 
