@@ -13,13 +13,13 @@ import { dirname, join, relative, sep } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ProjectState } from '../../prisma/store/contract/checkpoint-contract.ts';
 import { isBelow } from '../confinement/helper-programs.ts';
-import { HOME_MARKS, ownHome } from '../confinement/protected-places.ts';
+import { HOME_MARKS, ownHome, REPOSITORIES } from '../confinement/protected-places.ts';
 import { CHECKPOINT_BOUNDS } from './bounds.ts';
 import { type Opened, openAt, seenAt, SYMLINK } from './files-in-place.ts';
 import { GitTrouble, type ShadowGit, TooLarge } from './shadow-git.ts';
 
 /** Of any case: a project's own `.gitignore` cannot bring these back, because what is said here stands before it. */
-const ALWAYS_LEFT_OUT = ['.[sS][eE][nN][tT][iI][nN][eE][lL]', 'node_modules/'];
+const ALWAYS_LEFT_OUT = ['.[sS][eE][nN][tT][iI][nN][eE][lL]', 'node_modules/', ...REPOSITORIES];
 
 const dayMs = 86_400_000;
 

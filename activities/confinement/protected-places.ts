@@ -3,8 +3,8 @@
  *
  * - P1 A home of Sentinel (`SENTINEL_HOME`, every `.sentinel`, whatever holds the files of one): the
  *      passwords and logs of the services. No command reads or writes it, and a sandbox does not show it.
- * - P2 `.git`, the project's own and nested ones: configuration, hooks and attributes are programs that
- *      run later. Commands do not write it, and in a sandbox it is read-only; git's writes go through `code/git`.
+ * - P2 Repositories (`.git`, `.hg`, `.jj`, `.svn`), the project's own and nested ones: configuration, hooks and
+ *      attributes are programs that run later. Commands do not write it, and in a sandbox it is read-only; git's writes go through `code/git`.
  * - P3 `sentinels/` and `sentinel.config.*`: the command line runs them later. A sandboxed step finds them
  *      read-only, and so does `code/write` there; where there is none, a step that makes one is ended, and
  *      what it made is set aside. So it is with a `.sentinel` of the project, which would be taken for a home.
@@ -31,6 +31,8 @@ export const HOME_MARKS: readonly string[] = [
   'worker-settings.json',
   'supervisor.lock',
 ];
+/** Folders of a repository: configuration and hooks in them are programs that run later, and all that was committed is in them. */
+export const REPOSITORIES: readonly string[] = ['.git', '.hg', '.jj', '.svn'];
 const RUN_LATER = ['sentinels', 'sentinel.config.ts', 'sentinel.config.js', 'sentinel.config.mjs'];
 
 /** The home of this worker, as it resolves; null where it was told of none. */
@@ -59,7 +61,7 @@ export function protectionOf(root: string, real: string): Protection | null {
     if (isNamedHome(at, own) || ((at !== real || isFolder(at)) && holdsMark(at))) return 'home';
   }
   const names = parts.map(plainName);
-  if (names.includes('.git')) return 'repository';
+  if (names.some((name) => REPOSITORIES.includes(name))) return 'repository';
   if (isSecretFile(parts)) return 'secrets';
   return RUN_LATER.includes(names[0] ?? '') || isEngine(root, real) ? 'run-later' : null;
 }
@@ -187,7 +189,7 @@ function sort({ path: folder, names }: Folder, entries: readonly Dirent[], own: 
     if (entry.isSymbolicLink()) {
       const place = isSecretPlace(parts) ? realOf(path) : path;
       if (place !== path) found.secrets.push({ place, link: path });
-    } else if (plainName(entry.name) === '.git') found.repositories.push(path);
+    } else if (REPOSITORIES.includes(plainName(entry.name))) found.repositories.push(path);
     else if (entry.isDirectory()) below.push({ path, names: parts });
     else if (isSecretFile(parts)) found.secrets.push({ place: path });
   }

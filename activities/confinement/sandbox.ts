@@ -13,7 +13,7 @@
  * - X6 Nothing of the step decides how the sandbox is made. bwrap has an environment of its own; the step's
  *      variables go in through a pipe, where the list of processes does not show them.
  */
-import { existsSync, lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Failure } from '../failures/failures.ts';
@@ -47,7 +47,7 @@ export interface SandboxRequest {
   markers?: Record<string, string>;
   /** A repository of the project that git itself is to write, with the configuration that it may have. */
   repository?: { folder: string; config: string };
-  /** Its files with secrets, and what its repositories reach remotes with, are empty, but for those of these names. */
+  /** Its repositories and its files with secrets are empty, but for those of these names. */
   withoutSecrets?: { but: readonly string[] };
 }
 
@@ -203,7 +203,8 @@ function lookedAt(
   { homes, repositories, secrets, runLater, caches, missing }: ProtectedPlaces,
   { repository, withoutSecrets }: SandboxRequest,
 ): Looked {
-  const readOnly = [...repositories, ...runLater].filter((path) => path !== repository?.folder);
+  const others = repositories.filter((path) => path !== repository?.folder);
+  const readOnly = [...others, ...runLater];
   const link = [join(root, '.git'), ...readOnly].find(
     (path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true,
   );
@@ -212,17 +213,17 @@ function lookedAt(
       `the run is "sandboxed", and ${link} is a symbolic link, which a sandbox cannot keep from being replaced; put what it leads to in its place`,
     );
   }
-  const hidden = withoutSecrets === undefined ? [] : hiddenPlaces(root, secrets, withoutSecrets);
-  const configurations = withoutSecrets === undefined ? [] : configurationsIn(repositories);
+  const unread = [...secrets, ...others.map((place) => ({ place }))];
+  const hidden = withoutSecrets === undefined ? [] : hiddenPlaces(root, unread, withoutSecrets);
   const written: Shown[] =
     repository === undefined ? [] : [{ place: join(repository.folder, 'config'), as: 'file', file: repository.config }];
   return {
     shown: [
       ...homes.map((place): Shown => ({ place, as: 'empty-folder' })),
+      ...hidden.filter((place) => isBelow(place, root)).map(emptied),
       ...readOnly.map((place): Shown => ({ place, as: 'read-only' })),
       ...caches.map((place): Shown => ({ place, as: 'itself' })),
       ...written,
-      ...[...hidden.filter((place) => isBelow(place, root)), ...configurations].map(emptied),
     ],
     outside: hidden.filter((place) => !isBelow(place, root)),
     missing,
@@ -233,10 +234,6 @@ const emptied = (place: string): Shown => ({
   place,
   as: lstatSync(place, { throwIfNoEntry: false })?.isDirectory() === true ? 'empty-folder' : 'empty-file',
 });
-
-/** They hold what remotes are reached with. */
-const configurationsIn = (repositories: readonly string[]): string[] =>
-  repositories.map((repository) => join(repository, 'config')).filter((path) => existsSync(path));
 
 function hiddenPlaces(
   root: string,
