@@ -4,11 +4,14 @@
  * database, a task queue, a folder and ports of its own; `kill`, `slow-kill` and `chaos` run one file at a time,
  * because they hold what happens at a moment against what happens at another.
  */
-import { availableParallelism } from 'node:os';
+import { availableParallelism, tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 /** The configurations that tests write into folders of their own run unasked; tests of trust unset it. */
 process.env['SENTINEL_TRUST'] ??= 'all';
+/** Which homes were made is not written down among what the user of this machine has decided. */
+process.env['XDG_STATE_HOME'] ??= join(tmpdir(), `sentinel-test-state-${userInfo().uid}`);
 
 const minute = 60_000;
 /** Tests that are also among the everyday ones take all of their cases (test/random-runs.ts). */

@@ -13,7 +13,8 @@ import { dirname, join, relative, sep } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ProjectState } from '../../prisma/store/contract/checkpoint-contract.ts';
 import { isBelow } from '../confinement/helper-programs.ts';
-import { HOME_MARKS, ownHome, REPOSITORIES } from '../confinement/protected-places.ts';
+import { HOME_ID, isKnownHome } from '../../services/home/own-home.ts';
+import { ownHome, REPOSITORIES } from '../confinement/protected-places.ts';
 import { CHECKPOINT_BOUNDS } from './bounds.ts';
 import { type Opened, openAt, seenAt, SYMLINK } from './files-in-place.ts';
 import { GitTrouble, type ShadowGit, TooLarge } from './shadow-git.ts';
@@ -156,9 +157,9 @@ export class ProjectTrees {
     );
     const found = fieldsOf(listed);
     const marked = found
-      .filter((path) => HOME_MARKS.includes(path.slice(path.lastIndexOf('/') + 1)))
-      .map((path) => path.slice(0, path.lastIndexOf('/') + 1));
-    const kept = found.filter((path) => !marked.some((home) => home !== '' && path.startsWith(home)));
+      .filter((path) => path.endsWith(`/${HOME_ID}`) && isKnownHome(join(folder, dirname(path))))
+      .map((path) => `${dirname(path)}/`);
+    const kept = found.filter((path) => !marked.some((home) => path.startsWith(home)));
     const inner = kept.filter((path) => path.endsWith('/'));
     const plain = kept.filter((path) => !path.endsWith('/'));
     for (const nested of inner) {

@@ -1,7 +1,7 @@
 /**
  * Places inside a project that a definition does not reach.
  *
- * - P1 A home of Sentinel (`SENTINEL_HOME`, every `.sentinel`, whatever holds the files of one): the
+ * - P1 A home of Sentinel (`SENTINEL_HOME`, every `.sentinel`, whatever its user has a record of, and copies of these): the
  *      passwords and logs of the services. No command reads or writes it, and a sandbox does not show it.
  * - P2 Repositories (`.git`, `.hg`, `.jj`, `.svn`), the project's own and nested ones: configuration, hooks and
  *      attributes are programs that run later. Commands do not write it, and in a sandbox it is read-only; git's writes go through `code/git`.
@@ -16,21 +16,15 @@
  * whatever the mode. What `safety.allowFiles` names it may reach, but for homes.
  */
 import { randomBytes } from 'node:crypto';
-import { type Dirent, existsSync, watch } from 'node:fs';
+import { type Dirent, watch } from 'node:fs';
 import { lstat, readdir, rename } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
+import { HOME_ID, isKnownHome } from '../../services/home/own-home.ts';
 import { isSecretFile, plainName, SECRET_GLOBS } from '../../language/rights/secret-files.ts';
 import { Failure } from '../failures/failures.ts';
 import { enginePlaces, isEngine, isLoadedFrom } from './engine-places.ts';
 import { realOf } from './helper-programs.ts';
 
-/** Files by which the home of another installation is known, whatever its name. */
-export const HOME_MARKS: readonly string[] = [
-  'postgres.password',
-  'seal.key',
-  'worker-settings.json',
-  'supervisor.lock',
-];
 /** Folders of a repository: configuration and hooks in them are programs that run later, and all that was committed is in them. */
 export const REPOSITORIES: readonly string[] = ['.git', '.hg', '.jj', '.svn'];
 const RUN_LATER = ['sentinels', 'sentinel.config.ts', 'sentinel.config.js', 'sentinel.config.mjs'];
@@ -44,11 +38,6 @@ export function ownHome(): string | null {
 const isNamedHome = (folder: string, own: string | null): boolean =>
   plainName(basename(folder)) === '.sentinel' || folder === own;
 
-const holdsMark = (folder: string): boolean => HOME_MARKS.some((mark) => existsSync(join(folder, mark)));
-
-/** What a path leads to is a file mostly, which holds nothing: this look stands for one at each mark. */
-const isFolder = (path: string): boolean => existsSync(`${path}${sep}.`);
-
 export type Protection = 'home' | 'repository' | 'secrets' | 'run-later';
 
 /** Why a real path inside a real root is out of reach; null where it is not. */
@@ -58,7 +47,7 @@ export function protectionOf(root: string, real: string): Protection | null {
   let at = root;
   for (const part of parts) {
     at = join(at, part);
-    if (isNamedHome(at, own) || ((at !== real || isFolder(at)) && holdsMark(at))) return 'home';
+    if (isNamedHome(at, own) || isKnownHome(at)) return 'home';
   }
   const names = parts.map(plainName);
   if (names.some((name) => REPOSITORIES.includes(name))) return 'repository';
@@ -177,7 +166,10 @@ const unnamed = (folder: string): string =>
 
 /** Puts what is protected in a folder where it belongs; the folders in it that have to be looked into. */
 function sort({ path: folder, names }: Folder, entries: readonly Dirent[], own: string | null, found: Found): Folder[] {
-  if (names.length > 0 && (isNamedHome(folder, own) || entries.some(({ name }) => HOME_MARKS.includes(name)))) {
+  if (
+    names.length > 0 &&
+    (isNamedHome(folder, own) || (entries.some(({ name }) => name === HOME_ID) && isKnownHome(folder)))
+  ) {
     found.homes.push(folder);
     return [];
   }

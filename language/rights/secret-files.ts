@@ -25,6 +25,7 @@ const NAMES: ReadonlySet<string> = new Set([
   'id_ecdsa',
   'id_ed25519',
   'id_rsa',
+  'postgres.password',
 ]);
 const ENDS: readonly string[] = ['env', 'jks', 'kdbx', 'key', 'keystore', 'p12', 'pem', 'pfx'];
 const FORMS: readonly RegExp[] = [

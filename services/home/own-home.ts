@@ -10,6 +10,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import {
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -20,7 +21,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { basename, isAbsolute, join, resolve } from 'node:path';
 import * as z from 'zod';
 import { ConfigError } from './config-error.ts';
 import { defaultHome } from './package-root.ts';
@@ -36,7 +37,9 @@ type HomeRecord = z.infer<typeof HomeRecord>;
  */
 export type HomeStanding = 'own' | 'new' | 'foreign' | 'shared';
 
-const idFile = (home: string): string => join(home, 'home.id');
+/** The file by which a home is known. */
+export const HOME_ID = 'home.id';
+const idFile = (home: string): string => join(home, HOME_ID);
 const recordName = (id: string): string => `${id}.json`;
 /** The launcher of a checkout makes it before anything of ours runs. */
 const LAUNCH_LOCK = 'launch.lock';
@@ -57,14 +60,29 @@ export const homeKey = (home: string): string | null => (needsNoRecord(home) ? n
  */
 export function makeHome(home: string, say: (text: string) => void = () => undefined): void {
   const standing = homeStanding(home);
-  if (standing === 'own') return;
+  if (standing === 'own') return recordNamedHome(home);
   if (standing === 'shared') throw new ConfigError(homeDoubtText(home) ?? home);
   if (standing === 'foreign') {
     const aside = setAside(home);
     say(`${home} was not made here, so nothing in it is used; it is kept as ${aside}`);
   }
   makeFolder(home);
-  if (!needsNoRecord(home)) adoptHome(home);
+  if (needsNoRecord(home)) recordNamedHome(home);
+  else adoptHome(home);
+}
+
+/** By its record a home is known whatever its name, and so is a copy of it. Nobody without the record's id makes a folder look like one. */
+export const isKnownHome = (folder: string): boolean =>
+  existsSync(idFile(folder)) && recordNamed(readId(folder)) !== null;
+
+/** Where no decision can be kept (a container without a home folder), such a home is known by `SENTINEL_HOME` alone. */
+function recordNamedHome(home: string): void {
+  if (basename(home) === '.sentinel' || isKnownHome(home)) return;
+  try {
+    adoptHome(home);
+  } catch {
+    // Nobody could say so later; the home itself is as good without.
+  }
 }
 
 /** Records that this home is the user's own. */

@@ -1,10 +1,13 @@
 /** A home of Sentinel and what the command line runs later are out of reach, wherever they lie. */
+import { cpSync } from 'node:fs';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { adoptHome } from '../../services/home/own-home.ts';
 import { temporaryFolder } from '../activities/harness/step-context.ts';
+import { pathsIn, writtenProject } from '../activities/harness/written-project.ts';
 import { repository } from '../activities/harness/repository.ts';
 import { type AttackedMode, command, hasSandbox, shell } from './inside.ts';
 
@@ -14,12 +17,21 @@ const modes: AttackedMode[] = ['full', 'sandboxed', 'readonly'];
 async function home(project: string, place: string): Promise<void> {
   await mkdir(join(project, place, 'logs'), { recursive: true });
   await writeFile(join(project, place, 'postgres.password'), 's3cret');
+  adoptHome(join(project, place));
 }
 
 const places: [string, string, ((project: string) => void)?][] = [
   ['the usual name', '.sentinel'],
   ['below the project, of another checkout', 'checkout/.sentinel'],
-  ['another name, known by its files', 'var/data'],
+  ['another name, known by its record', 'var/data'],
+  [
+    'a copy of one',
+    'var/copy',
+    (project) => {
+      cpSync(join(project, 'var/copy'), join(project, 'var/origin'), { recursive: true });
+      adoptHome(join(project, 'var/origin'));
+    },
+  ],
   [
     'where SENTINEL_HOME says',
     'var/kept',
@@ -73,7 +85,7 @@ describe('git takes no home with it', () => {
 });
 
 describe.runIf(hasSandbox)('a sandbox shows no home', () => {
-  it.each(places.slice(0, 2))('%s', async (_what, place) => {
+  it.each(places.slice(0, 3))('%s', async (_what, place) => {
     const project = await temporaryFolder();
     await home(project, place);
     const { stdout } = await shell(project, {
@@ -81,8 +93,35 @@ describe.runIf(hasSandbox)('a sandbox shows no home', () => {
     });
     expect(stdout).toBe('');
     await shell(project, { command: `echo x > ${place}/logs.txt; mkdir -p ${place}/logs; echo x > ${place}/logs/x` });
-    expect(await readdir(join(project, place))).toEqual(['logs', 'postgres.password']);
+    expect(await readdir(join(project, place))).toEqual(['home.id', 'logs', 'postgres.password']);
     expect(await readdir(join(project, place, 'logs'))).toEqual([]);
+  });
+});
+
+describe.runIf(hasSandbox)('a step that gives a folder the files of a home hides nothing by it', () => {
+  it('of the project, from later steps', async () => {
+    const project = await temporaryFolder();
+    await home(project, 'var/kept');
+    await mkdir(join(project, 'test'));
+    await writeFile(join(project, 'test/fails.txt'), 'FAILS');
+    const marks = 'postgres.password seal.key worker-settings.json supervisor.lock services.json home.id';
+    const given = await shell(project, {
+      command: `cd test; touch ${marks}; echo ${'0'.repeat(32)} > home.id; cat ../var/kept/home.id; mkdir logs postgres; chmod 700 .; chmod 600 *.*; chmod 600 home.id`,
+    });
+    expect(given).toMatchObject({ stdout: '' });
+    expect((await shell(project, { command: 'cat test/fails.txt' })).stdout).toBe('FAILS');
+    expect(await command(project, 'code/read', { path: 'test/fails.txt' }, 'sandboxed')).toMatchObject({
+      content: 'FAILS',
+    });
+  });
+
+  it('from the states of the project', async () => {
+    const { trees, write } = await writtenProject({ 'src/a.ts': 'a' });
+    const opened = await trees();
+    await opened.take();
+    write({ 'src/home.id': `${'0'.repeat(32)}\n`, 'src/seal.key': 'x', 'src/new.ts': 'new' });
+    const { tree } = await (await trees()).take();
+    expect(await pathsIn(opened, tree)).toContain('100644 src/new.ts');
   });
 });
 

@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { adoptHome } from '../../../services/home/own-home.ts';
 import { CHECKPOINT_BOUNDS } from '../../../activities/checkpoints/bounds.ts';
 import { GitTrouble } from '../../../activities/checkpoints/shadow-git.ts';
 import { sweepTrees } from '../../../activities/checkpoints/sweep-trees.ts';
@@ -30,10 +31,10 @@ test('files, modes and links are in; what is ignored, .git, homes and node_modul
     ignored: 'x',
     'node_modules/m/index.js': 'x',
     '.sentinel/postgres.password': 'x',
-    'other/services/postgres.password': 'x',
     'other/services/data': 'x',
     'name with "quotes" and\nlines': 'x',
   });
+  adoptHome(join(project, 'other/services'));
   chmodSync(join(project, 'run.sh'), 0o755);
   symlinkSync('/etc/passwd', join(project, 'link'));
   writeFileSync(Buffer.from(`${project}/no\xff-utf8`, 'latin1'), 'x');

@@ -8,6 +8,7 @@ import type { CommandContext } from '../../../activities/commands/command.ts';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { permissionOfCommand } from '../../../language/permissions.ts';
+import { adoptHome } from '../../../services/home/own-home.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { repository } from '../harness/repository.ts';
@@ -159,7 +160,8 @@ it('adds all but homes of Sentinel, where they are ignored, too', async () => {
   const homes = ['.sentinel', 'old home', 'a/[b]*-home'];
   for (const home of homes) {
     await mkdir(join(project, home), { recursive: true });
-    await write(`${home}/postgres.password`, 'x');
+    await write(`${home}/services.json`, 'x');
+    adoptHome(join(project, home));
   }
   await write('.gitignore', '.sentinel\n/old home\n');
   await write('b.txt', 'b\n');

@@ -7,6 +7,7 @@ import { tryEvaluate } from '../../../language/expression/evaluate.ts';
 import { scopeOf } from '../../../language/expression/scope.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { repository } from '../harness/repository.ts';
+import { adoptHome } from '../../../services/home/own-home.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 
 const registry = createRegistry(builtInCommands());
@@ -19,7 +20,7 @@ describe('code/git', () => {
     const project = await repository();
     await mkdir(join(project, home, 'checkpoints'), { recursive: true });
     await writeFile(join(project, home, 'services.json'), '{}');
-    await writeFile(join(project, home, 'postgres.password'), 'secret');
+    adoptHome(join(project, home));
     const ignored = `/${home.replaceAll(/[\\*?[\]]/g, '\\$&')}\n`;
     for (const ignores of [ignored, '']) {
       await writeFile(join(project, '.gitignore'), ignores);

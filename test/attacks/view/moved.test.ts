@@ -5,6 +5,7 @@ import { execa } from 'execa';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openBeneath } from '../../../activities/confinement/beneath.ts';
 import { Failure } from '../../../activities/failures/failures.ts';
+import { adoptHome } from '../../../services/home/own-home.ts';
 import { runShell, type ShellResult } from '../../../activities/shell/run-shell.ts';
 import { shellContext, temporaryFolder } from '../../activities/harness/step-context.ts';
 import { hasSandbox, shell } from '../inside.ts';
@@ -45,14 +46,15 @@ describe.runIf(hasSandbox)('a folder around a protected place stays where it is'
   });
 
   it('what stands in for one that somebody moved is not what the next step sees', async () => {
-    const outside = await folder({ '.git/config': 's3cret', 'home/postgres.password': 's3cret' });
-    const project = await folder({ 'a/b/.git/config': 'own', 'var/kept/postgres.password': 's3cret' });
+    const outside = await folder({ '.git/config': 's3cret', 'home/logs/worker.log': 's3cret' });
+    const project = await folder({ 'a/b/.git/config': 'own', 'var/kept/logs/worker.log': 's3cret' });
+    adoptHome(join(project, 'var/kept'));
     expect((await shell(project, { command: 'cat a/b/.git/config' })).stdout).toBe('own');
     await rename(join(project, 'a'), join(project, 'gone'));
     await symlink(outside, join(project, 'a'));
     await rename(join(project, 'var/kept'), join(project, 'var/other'));
     const { stdout } = await shell(project, {
-      command: 'cat a/.git/config a/b/.git/config; cat gone/b/.git/config; echo x > gone/b/.git/config; cat var/*/*',
+      command: 'cat a/.git/config a/b/.git/config; cat gone/b/.git/config; echo x > gone/b/.git/config; cat var/*/*/*',
     });
     expect(stdout).toBe('own');
   });
@@ -161,8 +163,9 @@ describe.runIf(hasSandbox)('repositories and homes are protected at any depth', 
       'a/b/c/d/e/f/.git/config': 'own',
       'node_modules/p/.git/config': 'own',
       'a/b/c/d/e/home/.sentinel/postgres.password': 's3cret',
-      'a/b/c/d/e/f/kept/postgres.password': 's3cret',
+      'a/b/c/d/e/f/kept/logs/worker.log': 's3cret',
     });
+    adoptHome(join(project, 'a/b/c/d/e/f/kept'));
     const { stdout } = await shell(project, {
       command: `for at in a/b/c/d/e/f/.git node_modules/p/.git; do echo x > $at/hook && echo WRITTEN; echo x > $at/config && echo WRITTEN; done
                 grep -r s3cret .`,

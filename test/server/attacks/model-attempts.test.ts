@@ -18,6 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { adoptHome } from '../../../services/home/own-home.ts';
 import { findSandbox } from '../../../activities/confinement/sandbox.ts';
 import { Harness } from '../harness/harness.ts';
 import { once } from '../harness/definitions.ts';
@@ -105,6 +106,8 @@ function writeProject(project: string, away: string): void {
   write('config/prod.json', '{"port": 1}\n');
   write('.gitignore', 'dist\n');
   write('old-home/postgres.password', HIDDEN);
+  write('old-home/logs/worker.log', HIDDEN);
+  adoptHome(join(project, 'old-home'));
   write('.sentinel/postgres.password', HIDDEN);
   write('sentinels/mine.json', '{"name": "mine", "steps": []}\n');
   write('checked/a.test.js', "require('node:test')('adds', () => undefined);\n");

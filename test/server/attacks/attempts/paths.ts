@@ -201,7 +201,7 @@ export const protectedPlaces: readonly Attempt[] = [
     from: FILE,
     calls: [
       ['code_read', { path: '.sentinel/postgres.password' }],
-      ['code_read', { path: 'old-home/postgres.password' }],
+      ['code_read', { path: 'old-home/logs/worker.log' }],
       ['code_write', { path: '.Sentinel/settings.json', content: '{}' }],
     ],
     refused: secret,
