@@ -5,7 +5,7 @@
  *      passwords and logs of the services. No command reads or writes it, and a sandbox does not show it.
  * - P2 Repositories (`.git`, `.hg`, `.jj`, `.svn`), the project's own and nested ones: configuration, hooks and
  *      attributes are programs that run later. Commands do not write it, and in a sandbox it is read-only; git's writes go through `code/git`.
- * - P3 `sentinels/` and `sentinel.config.*`: the command line runs them later. A sandboxed step finds them
+ * - P3 `sentinels/`, also one of a folder in the project, and `sentinel.config.*`: the command line runs them later. A sandboxed step finds them
  *      read-only, and so does `code/write` there; where there is none, a step that makes one is ended, and
  *      what it made is set aside. So it is with a `.sentinel` of the project, which would be taken for a home.
  *      The same goes for the engine itself where the project holds it, and for what it loads (engine-places.ts).
@@ -20,6 +20,7 @@ import { type Dirent, watch } from 'node:fs';
 import { lstat, readdir, rename } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { HOME_ID, isKnownHome } from '../../services/home/own-home.ts';
+import { DEFINITION_ENDINGS, isDefinitionFile } from '../../language/read/text/definition-text.ts';
 import { isSecretFile, plainName, SECRET_GLOBS } from '../../language/rights/secret-files.ts';
 import { Failure } from '../failures/failures.ts';
 import { enginePlaces, isEngine, isLoadedFrom } from './engine-places.ts';
@@ -27,7 +28,9 @@ import { realOf } from './helper-programs.ts';
 
 /** Folders of a repository: configuration and hooks in them are programs that run later, and all that was committed is in them. */
 export const REPOSITORIES: readonly string[] = ['.git', '.hg', '.jj', '.svn'];
-const RUN_LATER = ['sentinels', 'sentinel.config.ts', 'sentinel.config.js', 'sentinel.config.mjs'];
+/** Of the project, and of each folder in it: whoever stands there runs its definitions by their names. */
+const DEFINITIONS = 'sentinels';
+const RUN_LATER = [DEFINITIONS, 'sentinel.config.ts', 'sentinel.config.js', 'sentinel.config.mjs'];
 
 /** The home of this worker, as it resolves; null where it was told of none. */
 export function ownHome(): string | null {
@@ -52,8 +55,13 @@ export function protectionOf(root: string, real: string): Protection | null {
   const names = parts.map(plainName);
   if (names.some((name) => REPOSITORIES.includes(name))) return 'repository';
   if (isSecretFile(parts)) return 'secrets';
-  return RUN_LATER.includes(names[0] ?? '') || isEngine(root, real) ? 'run-later' : null;
+  const isRunLater = RUN_LATER.includes(names[0] ?? '') || isInnerDefinition(names) || isEngine(root, real);
+  return isRunLater ? 'run-later' : null;
 }
+
+/** A definition of a folder in the project; packages are run by nobody who stands in them. */
+const isInnerDefinition = (names: readonly string[]): boolean =>
+  !names.includes('node_modules') && names.slice(1, -1).includes(DEFINITIONS) && isDefinitionFile(names.at(-1) ?? '');
 
 /** What git leaves out of whatever it is asked for in a project, as it takes it. */
 export async function homesLeftOut(project: string): Promise<string[]> {
@@ -78,6 +86,7 @@ export const SECRETS_LEFT_OUT: readonly string[] = SECRET_GLOBS.map((glob) => `:
 /** And for what runs later, where a model has something written. */
 export const RUN_LATER_LEFT_OUT: readonly string[] = [
   ...RUN_LATER.map((name) => `:(exclude,icase)${name}`),
+  ...DEFINITION_ENDINGS.map((ending) => `:(exclude,glob,icase)**/${DEFINITIONS}/**/*${ending}`),
   ':(exclude,glob,icase)**/node_modules/**',
 ];
 
@@ -104,7 +113,7 @@ interface Folder {
   names: readonly string[];
 }
 
-interface Found extends Pick<ProtectedPlaces, 'homes' | 'repositories' | 'secrets'> {
+interface Found extends Pick<ProtectedPlaces, 'homes' | 'repositories' | 'secrets' | 'runLater'> {
   /** Folders called `node_modules` that hold an engine. */
   holding: string[];
 }
@@ -114,7 +123,7 @@ const readAtOnce = 16;
 
 /** The places of P1 to P4 in a project, at any depth. Nothing is kept: a process may move them the next moment. */
 export async function findProtectedPlaces(root: string): Promise<ProtectedPlaces> {
-  const found: Found = { homes: [], repositories: [], secrets: [], holding: [] };
+  const found: Found = { homes: [], repositories: [], secrets: [], runLater: [], holding: [] };
   const own = ownHome();
   const waiting: Folder[] = [{ path: root, names: [] }];
   while (waiting.length > 0) {
@@ -134,7 +143,7 @@ export async function findProtectedPlaces(root: string): Promise<ProtectedPlaces
   const there = await Promise.all(laters.map(isThere));
   return {
     ...places,
-    runLater: [...laters.filter((_path, index) => there[index]), ...engine.readOnly],
+    runLater: [...laters.filter((_path, index) => there[index]), ...found.runLater, ...engine.readOnly],
     caches: engine.caches,
     missing: [
       ...laters.filter((_path, index) => !there[index]),
@@ -173,6 +182,9 @@ function sort({ path: folder, names }: Folder, entries: readonly Dirent[], own: 
     found.homes.push(folder);
     return [];
   }
+  const isIn = names.some((name) => plainName(name) === DEFINITIONS);
+  if (isIn && entries.some(({ name }) => isInnerDefinition([...names, name].map(plainName))))
+    found.runLater.push(folder);
   const below: Folder[] = [];
   for (const entry of entries) {
     const path = `${folder}${sep}${entry.name}`;
