@@ -17,8 +17,8 @@ import type { Catalogue } from '../language/catalogue.ts';
 import { valueFault, type JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
 import type { EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
-import type { Paused, RunOrigin, RunEvent } from '../language/events/run-event.ts';
-import type { InboxItem, Run, RunQuery } from '../prisma/store/contract/contract.ts';
+import type { Paused, RunEvent } from '../language/events/run-event.ts';
+import type { InboxItem, Run, RunQuery, RunStarter } from '../prisma/store/contract/contract.ts';
 import type { Incident, IncidentQuery } from '../prisma/store/contract/incident-contract.ts';
 import type { CostQuery, Costs } from '../prisma/store/contract/models/spending-contract.ts';
 import { everyEvent } from '../prisma/store/runs/every-event.ts';
@@ -45,6 +45,7 @@ import { noSuchRun } from './lookup/no-such-run.ts';
 import { reportOf, reportWithoutRow, saidOf, webUrlOf, type RunReport } from './lookup/run-report.ts';
 import { samplesOf, type Sample, type SampleQuery } from './samples/samples.ts';
 import { transcriptsOf, type Transcript } from './lookup/transcripts.ts';
+import type { Started, StartOptions } from './contract/starting.ts';
 import type { TellOptions, ToldModel } from './contract/telling.ts';
 import type { EmitOptions, Emitted } from './triggers/outside-event.ts';
 
@@ -58,38 +59,9 @@ export type { FollowedEvent, FollowedPiece, FollowOptions } from './follow/follo
 export type { Transcript } from './lookup/transcripts.ts';
 export type { RunReport } from './lookup/run-report.ts';
 export type { CancelOptions } from './cancel-run.ts';
+export type { Started, StartOptions } from './contract/starting.ts';
 export type { TellOptions, ToldModel } from './contract/telling.ts';
 export type { EmitOptions, Emitted } from './triggers/outside-event.ts';
-
-export interface StartOptions {
-  /** The folder that the run works in, as an absolute path: `$PROJECT_ROOT`, against which relative paths are resolved. */
-  project: string;
-  /** Values of the definition's inputs. */
-  inputs?: JsonObject;
-  /** Who the run belongs to: questions go to this persona. Default: `local`. */
-  persona?: string;
-  /** Default: the name of the definition and eight random characters. */
-  handle?: string;
-  /** Run the steps on the workers of this host only. */
-  host?: string;
-  /** Finds the definitions that `$ref`s name and that are not saved; `readDefinition` returns one for a file. */
-  known?: (name: string) => Definition | undefined;
-  /** Continue as new after so many steps; default: when Temporal suggests it. */
-  continueEvery?: number;
-  /** Recorded with the run: what it was started from. */
-  origin?: RunOrigin;
-  /** The text of a cassette. The run then sends no request to a model, and gets the recorded answers. */
-  cassette?: string;
-  /** Whether the definition is saved under its name. Default: true without an `origin`. Inside a step it never is. */
-  saves?: boolean;
-}
-
-export interface Started {
-  handle: string;
-  workflowId: string;
-  /** The run in the Temporal Web UI; null if there is no Web UI. */
-  webUrl: string | null;
-}
 
 export interface InboxQuery {
   persona?: string;
@@ -124,7 +96,8 @@ export class SentinelClient {
     ]);
     const { host: _host, cassette: text, ...given } = options;
     const cassette = text === undefined ? undefined : await putCassette(parts.store, text);
-    const asked = { definition, ...given, inputs: given.inputs ?? {}, persona: given.persona ?? 'local' };
+    const startedBy: RunStarter = (await isWithinStep()) ? 'step' : (given.startedBy ?? 'person');
+    const asked = { definition, ...given, inputs: given.inputs ?? {}, persona: given.persona ?? 'local', startedBy };
     const started = await asClientWould(startRun(parts, { ...asked, ...(cassette === undefined ? {} : { cassette }) }));
     if (!started.isNew) {
       throw new ClientError(

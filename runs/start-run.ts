@@ -18,7 +18,7 @@ import { unboundedReference } from '../language/read/checks/referred-bounds.ts';
 import type { RunOrigin } from '../language/events/run-event.ts';
 import { contentHash } from '../prisma/store/values/content-hash.ts';
 import type { ConversationPart } from '../prisma/store/contract/models/conversation-contract.ts';
-import { KEPT_VERSION, type Store } from '../prisma/store/contract/contract.ts';
+import { KEPT_VERSION, type NewRun, type RunStarter, type Store } from '../prisma/store/contract/contract.ts';
 import { reachedDefinitions, referredDefinitions } from '../prisma/store/values/referred-definitions.ts';
 import type { Inheritance } from '../interpreter/effect.ts';
 import type { Position } from '../interpreter/position.ts';
@@ -74,6 +74,8 @@ export interface StartRequest {
   cassette?: string;
   /** The run whose step starts it with a command. */
   by?: string;
+  /** Where neither a step nor a trigger does. Default: a person. */
+  startedBy?: RunStarter;
   /** Whether its name finds it afterwards. By default it does where a person starts a file, and nothing else does. */
   saves?: boolean;
 }
@@ -117,11 +119,15 @@ async function startAs(handle: string, parts: RunServices, request: StartRequest
     parent: null,
     inputs,
     startedAt: Date.now(),
+    startedBy: starterOf(request),
   };
   const isNew = await store.runs.create(row, origin?.type === 'event' ? origin.seq : undefined);
   // A row without events may be all that is left of a start that died on its way: then this is the start.
   const isTaken = !isNew && (request.handle === undefined || (await store.events.after(handle, -1, 1)).length > 0);
-  if (isTaken) return { handle, workflowId, isNew };
+  if (isTaken) {
+    if (isByEngine(request)) await refuseOther(store, row);
+    return { handle, workflowId, isNew };
+  }
   try {
     await keepBefore(store, handle, request, isNew);
     const env = await sealEnvironment(store, handle, environmentFor(definition, library));
@@ -156,6 +162,25 @@ async function startAs(handle: string, parts: RunServices, request: StartRequest
     throw error;
   }
   return { handle, workflowId, isNew };
+}
+
+/** Under a handle that is worked out, so that what is started again is started once. */
+const isByEngine = ({ inherited, origin }: StartRequest): boolean =>
+  origin?.type === 'event' || (inherited !== undefined && origin?.type !== 'fork');
+
+function starterOf(request: StartRequest): RunStarter {
+  if (isByEngine(request)) return request.origin?.type === 'event' ? 'trigger' : 'step';
+  return request.startedBy ?? 'person';
+}
+
+/** What an engine starts again is there already; a run of others is not the one that it starts. */
+async function refuseOther(store: Store, { handle, project, startedBy }: NewRun): Promise<void> {
+  const found = await store.runs.find(handle);
+  if (found === null || (found.startedBy === startedBy && found.project === project)) return;
+  throw new Failure(
+    'RUN_NOT_STARTED',
+    `the handle "${handle}" is taken by a run that ${found.startedBy === 'person' ? 'a person' : `a ${found.startedBy}`} started in ${found.project}`,
+  );
 }
 
 /** What a run that goes on from a position begins with was taken before. */

@@ -42,7 +42,10 @@ function addStarting(server: McpServer, served: Served): void {
       inputSchema: {
         name: z.string().min(1).describe('As list_sentinels names it.'),
         inputs: z.record(z.string(), z.json()).optional(),
-        handle: z.string().optional().describe('A handle of its own; another run may not have it.'),
+        handle: z
+          .string()
+          .optional()
+          .describe('A name for the run, which no other has; its handle is "agent-" and this name.'),
       },
     },
     async ({ name, inputs = {}, handle: asked }) => {
@@ -53,7 +56,9 @@ function addStarting(server: McpServer, served: Served): void {
         inputs,
         known: definition.known,
         saves: false,
-        ...(asked === undefined ? {} : { handle: handleFor(asked) }),
+        startedBy: 'agent',
+        // At the command line the beginning of a handle stands for a person's run.
+        ...(asked === undefined ? {} : { handle: handleFor(`agent-${asked}`) }),
       });
       return said(started);
     },

@@ -26,7 +26,7 @@ export function describeHandles(command: Command): boolean {
   if (takes)
     command.addHelpText(
       'after',
-      '\nThe beginning of a handle is enough if only one run has it; --last stands for the latest run in this folder.',
+      '\nThe beginning of a handle is enough if only one run has it; --last stands for the latest run that a person started in this folder.',
     );
   return takes || below;
 }

@@ -1,6 +1,6 @@
 /**
  * Which run a person means: an exact handle, an unambiguous beginning of one, or `--last`, the latest run of the
- * project in this folder. A nested run follows behind that of the run around it: `nightly/steps.2@1`.
+ * project in this folder that a person started: nothing that starts by itself comes between a person and their run. A nested run follows behind that of the run around it: `nightly/steps.2@1`.
  */
 import type { Store } from '../../../prisma/store/contract/contract.ts';
 import { ClientError } from '../../client.ts';
@@ -45,10 +45,10 @@ async function beginning(runs: Store['runs'], given: string): Promise<string | n
 }
 
 async function latest(runs: Store['runs'], project: string): Promise<string> {
-  const [run] = await runs.list({ project, isNested: false, limit: 1 });
+  const [run] = await runs.list({ project, isNested: false, startedBy: 'person', limit: 1 });
   if (run !== undefined) return run.handle;
   throw new ClientError(
     'RUN_NOT_FOUND',
-    `No run has worked in ${project} yet, so there is no last one; "sentinel list" shows those of other projects.`,
+    `Nobody has started a run in ${project} yet, so there is no last one; "sentinel list" shows those of other projects, and those that steps, agents, triggers and schedules started.`,
   );
 }

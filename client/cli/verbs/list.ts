@@ -104,7 +104,7 @@ interface Besides {
 }
 
 function documentOf(run: Run, besides: Besides): object {
-  const { handle, name, status, outcome, iterations, project, persona, parent, startedAt, finishedAt } = run;
+  const { handle, name, status, outcome, iterations, project, persona, parent, startedBy, startedAt, finishedAt } = run;
   return {
     handle,
     name,
@@ -114,6 +114,7 @@ function documentOf(run: Run, besides: Besides): object {
     project,
     persona,
     parent,
+    startedBy,
     startedAt,
     finishedAt,
     ...besides,

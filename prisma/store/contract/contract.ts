@@ -40,6 +40,9 @@ export interface StoredDefinition {
   createdAt: number;
 }
 
+/** Who starts a run: `agent` over MCP, `step` a step of another run, `person` at the command line or by a program of theirs. */
+export type RunStarter = 'person' | 'agent' | 'step' | 'trigger' | 'schedule';
+
 export interface NewRun {
   handle: string;
   name: string;
@@ -49,9 +52,12 @@ export interface NewRun {
   parent: string | null;
   inputs: JsonObject;
   startedAt: number;
+  /** Default: `person`. */
+  startedBy?: RunStarter;
 }
 
 export interface Run extends NewRun {
+  startedBy: RunStarter;
   status: RunStatus;
   outcome: RunOutcome | null;
   limit: string | null;
@@ -72,6 +78,7 @@ export interface RunQuery {
   since?: number;
   /** `false`: only those that no step started. */
   isNested?: false;
+  startedBy?: RunStarter;
   limit?: number;
 }
 

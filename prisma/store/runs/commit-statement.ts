@@ -6,12 +6,13 @@
  * Invariant: the text depends only on which parts are present, so that few texts are ever prepared.
  */
 import type { Json } from '../../../language/json.ts';
-import type { RunEvent } from '../../../language/events/run-event.ts';
+import type { RunEvent, RunStarted } from '../../../language/events/run-event.ts';
 import { inboxStatements } from './inbox.ts';
 import { incidentStatements } from './incidents.ts';
 import { noticeStatement } from '../events/notifications.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
 import { projectRun } from './run-projection.ts';
+import type { RunStarter } from '../contract/contract.ts';
 import type { RunProjection } from './run-projection.ts';
 import { statusEvents } from '../events/status-events.ts';
 
@@ -130,10 +131,17 @@ function writeRun(parameters: Parameters, handle: string, projection: RunProject
     parameters.add(started.parent),
     `${parameters.add(JSON.stringify(started.inputs))}::json`,
     `${parameters.add(new Date(started.at))}::timestamptz`,
+    parameters.add(starterOf(started)),
   ].join(', ');
-  return `insert into runs (handle, name, definition_hash, project, persona, parent, inputs, started_at,
+  return `insert into runs (handle, name, definition_hash, project, persona, parent, inputs, started_at, started_by,
       status, status_seq, outcome, "limit", failure, outputs, iterations, finished_at)
     values (${handle}, ${fixed}, coalesce(${values.status}, 'running'), ${values.seq}, ${values.outcome},
       ${values.limit}, ${values.failure}, ${values.outputs}, ${values.iterations}, ${values.finishedAt})
     on conflict (handle) do update set ${changes}`;
+}
+
+/** Of a run that has no row yet: a nested one, and what a schedule of Temporal starts. */
+function starterOf({ parent, origin }: RunStarted): RunStarter {
+  if (parent !== null) return 'step';
+  return origin?.type === 'schedule' ? 'schedule' : origin?.type === 'event' ? 'trigger' : 'person';
 }

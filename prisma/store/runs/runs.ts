@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { FailureInfo } from '../../../language/failure.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { RunOutcome, RunStatus } from '../../../language/events/run-event.ts';
-import type { AskedRuns, Run, RunContext, RunQuery, Store } from '../contract/contract.ts';
+import type { AskedRuns, Run, RunContext, RunQuery, RunStarter, Store } from '../contract/contract.ts';
 import type { Database } from '../connection/database.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
 import type { LazyPrisma } from '../connection/prisma-client.ts';
@@ -12,7 +12,7 @@ const LIST_DEFAULT = 100;
 const LIST_MAX = 10_000;
 const CONTEXTS_MAX = 10_000;
 
-const COLUMNS = `handle, name, definition_hash as "definitionHash", project, persona, parent, inputs, status, outcome,
+const COLUMNS = `handle, name, definition_hash as "definitionHash", project, persona, parent, started_by as "startedBy", inputs, status, outcome,
   "limit", failure, outputs, iterations, started_at as "startedAt", finished_at as "finishedAt"`;
 
 interface Row {
@@ -22,6 +22,7 @@ interface Row {
   project: string;
   persona: string;
   parent: string | null;
+  startedBy: string;
   inputs: unknown;
   status: string;
   outcome: string | null;
@@ -42,6 +43,7 @@ function toRun(row: Row): Run {
     project: row.project,
     persona: row.persona,
     parent: row.parent,
+    startedBy: row.startedBy as RunStarter,
     inputs: row.inputs as JsonObject,
     status: row.status as RunStatus,
     outcome: row.outcome as RunOutcome | null,
@@ -87,9 +89,9 @@ export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
   return {
     async create(run, sinceSeq) {
       const created = await database.query(
-        `insert into runs (handle, name, definition_hash, project, persona, parent, inputs, started_at, since_seq)
-         values ($1, $2, $3, $4, $5, $6, $7::json, $8,
-           coalesce($9::bigint, latest_event_seq()))
+        `insert into runs (handle, name, definition_hash, project, persona, parent, inputs, started_at, started_by, since_seq)
+         values ($1, $2, $3, $4, $5, $6, $7::json, $8, $9,
+           coalesce($10::bigint, latest_event_seq()))
          on conflict (handle) do nothing returning 1`,
         [
           run.handle,
@@ -100,6 +102,7 @@ export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
           run.parent,
           JSON.stringify(run.inputs),
           new Date(run.startedAt),
+          run.startedBy ?? 'person',
           sinceSeq ?? null,
         ],
       );

@@ -67,6 +67,7 @@ async function stored(scenario: Scenario): Promise<StoredRun> {
       project: '/here',
       persona: 'ada',
       parent: null,
+      startedBy: 'person',
       inputs: { ...scenario.definition.inputs, ...scenario.inputs },
       startedAt: STARTS_AT,
       status: result.status,
