@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Json } from '../../../../language/json.ts';
 import type { Definition, Step } from '../../../../language/model.ts';
 import type { RunStarter } from '../../../../prisma/store/contract/contract.ts';
 import { once, shell } from '../../harness/definitions.ts';
