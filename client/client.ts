@@ -14,7 +14,7 @@ import { isAbsolute } from 'node:path';
 import type { StepChanges } from '../activities/checkpoints/changes.ts';
 import type { Undone, UndoRequest } from '../activities/checkpoints/undo.ts';
 import type { Catalogue } from '../language/catalogue.ts';
-import { valueFault, type JsonObject } from '../language/json.ts';
+import { valueFault } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
 import type { EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
 import type { Paused, RunEvent } from '../language/events/run-event.ts';

@@ -108,19 +108,8 @@ async function startAs(handle: string, parts: RunServices, request: StartRequest
   checkConfig(parts, project);
   const library = await collectLibrary(store, definition, request.known, request.library);
   if (parts.isElsewhere !== true) await checkSandbox([definition, ...Object.values(library)]);
-  const hash = contentHash(definition);
   const inputs = inputsTaken(request, library);
-  const row = {
-    handle,
-    name: definition.name,
-    definitionHash: hash,
-    project,
-    persona,
-    parent: null,
-    inputs,
-    startedAt: Date.now(),
-    startedBy: starterOf(request),
-  };
+  const row = rowOf(handle, request, inputs);
   const isNew = await store.runs.create(row, origin?.type === 'event' ? origin.seq : undefined);
   // A row without events may be all that is left of a start that died on its way: then this is the start.
   const isTaken = !isNew && (request.handle === undefined || (await store.events.after(handle, -1, 1)).length > 0);
@@ -163,6 +152,18 @@ async function startAs(handle: string, parts: RunServices, request: StartRequest
   }
   return { handle, workflowId, isNew };
 }
+
+const rowOf = (handle: string, request: StartRequest, inputs: JsonObject): NewRun => ({
+  handle,
+  name: request.definition.name,
+  definitionHash: contentHash(request.definition),
+  project: request.project,
+  persona: request.persona,
+  parent: null,
+  inputs,
+  startedAt: Date.now(),
+  startedBy: starterOf(request),
+});
 
 /** Under a handle that is worked out, so that what is started again is started once. */
 const isByEngine = ({ inherited, origin }: StartRequest): boolean =>

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { FailureInfo } from '../../../language/failure.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { RunOutcome, RunStatus } from '../../../language/events/run-event.ts';
-import type { AskedRuns, Run, RunContext, RunQuery, RunStarter, Store } from '../contract/contract.ts';
+import type { AskedRuns, NewRun, Run, RunContext, RunQuery, RunStarter, Store } from '../contract/contract.ts';
 import type { Database } from '../connection/database.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
 import type { LazyPrisma } from '../connection/prisma-client.ts';
@@ -87,27 +87,7 @@ async function* askedRuns(database: Database, { handles, outcomes, name, since }
 export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
   const known = contexts(database);
   return {
-    async create(run, sinceSeq) {
-      const created = await database.query(
-        `insert into runs (handle, name, definition_hash, project, persona, parent, inputs, started_at, started_by, since_seq)
-         values ($1, $2, $3, $4, $5, $6, $7::json, $8, $9,
-           coalesce($10::bigint, latest_event_seq()))
-         on conflict (handle) do nothing returning 1`,
-        [
-          run.handle,
-          withoutNul(run.name),
-          run.definitionHash,
-          withoutNul(run.project),
-          withoutNul(run.persona),
-          run.parent,
-          JSON.stringify(run.inputs),
-          new Date(run.startedAt),
-          run.startedBy ?? 'person',
-          sinceSeq ?? null,
-        ],
-      );
-      return created.length > 0;
-    },
+    create: (run, sinceSeq) => created(database, run, sinceSeq),
 
     async discard(handle) {
       known.forget(handle);
@@ -144,6 +124,28 @@ export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
     context: known.find,
     remember: known.remember,
   };
+}
+
+async function created(database: Database, run: NewRun, sinceSeq?: number): Promise<boolean> {
+  const rows = await database.query(
+    `insert into runs (handle, name, definition_hash, project, persona, parent, inputs, started_at, started_by, since_seq)
+     values ($1, $2, $3, $4, $5, $6, $7::json, $8, $9,
+       coalesce($10::bigint, latest_event_seq()))
+     on conflict (handle) do nothing returning 1`,
+    [
+      run.handle,
+      withoutNul(run.name),
+      run.definitionHash,
+      withoutNul(run.project),
+      withoutNul(run.persona),
+      run.parent,
+      JSON.stringify(run.inputs),
+      new Date(run.startedAt),
+      run.startedBy ?? 'person',
+      sinceSeq ?? null,
+    ],
+  );
+  return rows.length > 0;
 }
 
 async function listed(prisma: LazyPrisma, { limit, since, isNested, ...asked }: RunQuery): Promise<Run[]> {

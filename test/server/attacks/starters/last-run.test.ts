@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Json } from '../../../../language/json.ts';
-import type { Definition, Step } from '../../../../language/model.ts';
+import type { Definition } from '../../../../language/model.ts';
 import type { RunStarter } from '../../../../prisma/store/contract/contract.ts';
 import { once, shell } from '../../harness/definitions.ts';
 import { Harness, until } from '../../harness/harness.ts';
