@@ -147,6 +147,34 @@ test('whatever way a run comes to be, it is held to all that the runs around it 
   );
 });
 
+/** By this name a definition is one that the run refers to by a name. */
+const SAVED = 'saved';
+
+/** The same steps, with those definitions put under names of their own. */
+function referring(block: readonly Step[], library: { [name: string]: Definition }): Step[] {
+  const within = (steps: readonly Step[]): Step[] => referring(steps, library);
+  return block.map((step): Step => {
+    switch (step.type) {
+      case 'sentinel': {
+        if ('$ref' in step.definition) return step;
+        const definition = { ...step.definition, steps: within(step.definition.steps) };
+        if (definition.name !== SAVED) return { ...step, definition };
+        const name = `${SAVED}-${Object.keys(library).length}`;
+        library[name] = { ...definition, name };
+        return { ...step, definition: { $ref: name } };
+      }
+      case 'loop':
+        return { ...step, steps: within(step.steps) };
+      case 'condition':
+        return { ...step, ...(step.then === undefined ? {} : { then: within(step.then) }) };
+      case 'parallel':
+        return step.branches === undefined ? step : { ...step, branches: step.branches.map(within) };
+      default:
+        return step;
+    }
+  });
+}
+
 const act: Step = { type: 'shell', command: 'act', onError: 'skip' };
 const { block } = fc.letrec<{ block: Step[]; step: Step }>((tie) => ({
   block: fc.array(tie('step'), { minLength: 1, maxLength: 2 }),
@@ -158,6 +186,11 @@ const { block } = fc.letrec<{ block: Step[]; step: Step }>((tie) => ({
       definition: definitionOf({ ...said, steps: undefined, depth: undefined, mode: undefined }, inner, 'inner'),
       onError: 'skip',
     })),
+    fc.tuple(says, tie('block')).map(([said, inner]): Step => ({
+      type: 'sentinel',
+      definition: definitionOf({ ...said, steps: undefined, depth: undefined, mode: undefined }, inner, SAVED),
+      onError: 'skip',
+    })),
     tie('block').map((inner): Step => ({ type: 'loop', loop: { type: 'count', max: 2 }, steps: inner })),
     tie('block').map((inner): Step => ({ type: 'condition', check: 'true', then: inner, always: [act] })),
     tie('block').map((inner): Step => ({ type: 'parallel', branches: [inner, [act]] })),
@@ -167,15 +200,16 @@ const { block } = fc.letrec<{ block: Step[]; step: Step }>((tie) => ({
 test('no action happens that the persona of the outermost run rejects, and none twice that it approves once', async () => {
   await fc.assert(
     fc.asyncProperty(block, fc.constantFrom(...MODES), async (steps, mode) => {
+      const library: { [name: string]: Definition } = {};
       const definition: Definition = {
         name: 'outermost',
         loop: { type: 'once' },
-        steps,
+        steps: referring(steps, library),
         safety: { requireApproval: ['shell'] },
       };
-      const rejected = await runCase({ definition, answers: { '**': { choice: 'reject' } } }, mode);
+      const rejected = await runCase({ definition, library, answers: { '**': { choice: 'reject' } } }, mode);
       expect(Object.keys(rejected.effects).filter((key) => isAct(rejected.effects[key]))).toEqual([]);
-      const approved = await runCase({ definition, answers: { '**': { choice: 'approve' } } }, mode);
+      const approved = await runCase({ definition, library, answers: { '**': { choice: 'approve' } } }, mode);
       const asked = approved.runs.flatMap(({ events }) => events.filter(({ type }) => type === 'asked'));
       expect(Object.keys(approved.effects).filter((key) => isAct(approved.effects[key]))).toHaveLength(asked.length);
     }),
