@@ -50,6 +50,13 @@ export const seenAt = (root: string, path: string): Seen | null =>
     return { mode: modeOf(found.mode), size, mtimeMs };
   });
 
+/** A pipe, a socket or a device, where there may have been a file. */
+export const isNoFileAt = (root: string, path: string): boolean =>
+  unlessGone(root, path, (place) => {
+    const found = lstatSync(place);
+    return !found.isFile() && !found.isSymbolicLink() && !found.isDirectory();
+  }) === true;
+
 /** A descriptor from which the content can be read, for the caller to close. */
 export interface Opened {
   mode: string;

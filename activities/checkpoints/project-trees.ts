@@ -16,7 +16,7 @@ import { isBelow } from '../confinement/helper-programs.ts';
 import { HOME_ID, isKnownHome } from '../../services/home/own-home.ts';
 import { ownHome, REPOSITORIES } from '../confinement/protected-places.ts';
 import { CHECKPOINT_BOUNDS } from './bounds.ts';
-import { type Opened, openAt, seenAt, SYMLINK } from './files-in-place.ts';
+import { isNoFileAt, type Opened, openAt, seenAt, SYMLINK } from './files-in-place.ts';
 import { GitTrouble, type ShadowGit, TooLarge } from './shadow-git.ts';
 
 /** Of any case: a project's own `.gitignore` cannot bring these back, because what is said here stands before it. */
@@ -187,6 +187,8 @@ async function weigh(project: string, { changed, gone, others }: Listed): Promis
     // The worker has other things to do as well.
     if (seen % CHECKPOINT_BOUNDS.filesOpen === 0) await nextTurn();
     const found = seenAt(project, path);
+    // Git takes what stands there for a file that has changed.
+    if (found === null && known.has(path) && isNoFileAt(project, path)) weighed.remove.push(path);
     if (found === null || isRefusedByGit(path, found.mode)) continue;
     if (found.mode !== SYMLINK && found.size > CHECKPOINT_BOUNDS.fileBytesMax) {
       large += 1;

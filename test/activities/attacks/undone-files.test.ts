@@ -92,3 +92,17 @@ test('a diff shows neither what files with secrets hold nor secrets in other fil
   expect(patch).toContain('by its name it holds secrets');
   expect(changes?.files.map(({ path }) => path).toSorted()).toEqual(Object.keys(files).toSorted());
 });
+
+test('a pipe in the place of a file does not hide that the file is gone, and the file is put back once the pipe is', async () => {
+  const project = await writtenProject({ 'a.txt': 'one\n' });
+  await step('piped', project, () =>
+    execFileSync('sh', ['-c', 'rm a.txt && mkfifo a.txt other.txt'], { cwd: project.project }),
+  );
+  const [changes] = await changesOf(opened.store.checkpoints, { handle: 'piped', patches: true });
+  expect(changes?.files).toMatchObject([{ path: 'a.txt', status: 'deleted' }]);
+  const held = await undoRun(opened.store.checkpoints, { handle: 'piped' });
+  expect(held).toMatchObject({ files: [], left: [{ path: 'a.txt', why: 'is no file' }] });
+  execFileSync('rm', ['a.txt', 'other.txt'], { cwd: project.project });
+  expect(await undoRun(opened.store.checkpoints, { handle: 'piped' })).toMatchObject({ done: true });
+  expect(project.read('a.txt')).toBe('one\n');
+});
