@@ -15,6 +15,7 @@ import { basename, join } from 'node:path';
 import { gitProgram } from '../confinement/git-repository.ts';
 import { helperEnvironment, helperPath } from '../confinement/helper-programs.ts';
 import { CHECKPOINT_BOUNDS } from './bounds.ts';
+import { wakePipes } from '../project-texts/wake-pipes.ts';
 
 /** Why no state can be taken, as the second half of a sentence; or what git said. */
 export class GitTrouble extends Error {
@@ -197,6 +198,7 @@ export class ShadowGit {
         () => stop(`git ${args[0] ?? ''} took longer than ${CHECKPOINT_BOUNDS.gitMs / 1000} s`),
         CHECKPOINT_BOUNDS.gitMs,
       );
+      const pipes = wakePipes(workTree);
       stdout.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
         if (bytes > bytesMax) stop(`git ${args[0] ?? ''} printed more than ${bytesMax} bytes`);
@@ -215,6 +217,7 @@ export class ShadowGit {
       stdin.end(call.stdin ?? '');
       child.once('close', (code) => {
         clearTimeout(timer);
+        pipes.end();
         if (trouble === null && code !== 0 && !isCut)
           trouble = `git ${args[0] ?? ''} ended with ${String(code)}: ${said.trim() || 'no message'}`;
         if (trouble === null) resolve(Buffer.concat(out));

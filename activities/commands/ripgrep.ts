@@ -9,6 +9,7 @@ import { execa } from 'execa';
 import { accessOf, resolveInside } from '../confinement/confine.ts';
 import { findHelper, helperEnvironment, helperPath } from '../confinement/helper-programs.ts';
 import { Failure } from '../failures/failures.ts';
+import { wakePipes } from '../project-texts/wake-pipes.ts';
 import type { CommandContext } from './command.ts';
 import { readWhole } from './whole-file.ts';
 
@@ -40,6 +41,7 @@ export async function* ripgrep({ args, path, globs = [] }: Search, context: Comm
       cancelSignal: context.signal,
     },
   );
+  const pipes = wakePipes(root);
   const said: string[] = [];
   child.stderr.setEncoding('utf8').on('data', (text: string) => said.length < 20 && said.push(text));
   try {
@@ -51,6 +53,7 @@ export async function* ripgrep({ args, path, globs = [] }: Search, context: Comm
     // 1: nothing found; 2 with lines of its own: some files could not be read.
     if (exitCode === 2) refuse(said.join(''));
   } finally {
+    pipes.end();
     child.kill();
   }
 }

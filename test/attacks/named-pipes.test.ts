@@ -7,6 +7,8 @@ import { plainText } from '../../activities/project-texts/plain-file.ts';
 import { findChecks } from '../../activities/verify/find-checks.ts';
 import { GitIgnores } from '../../worker/triggers/git-ignores.ts';
 import { temporaryFolder } from '../activities/harness/step-context.ts';
+import { pathsIn, writtenProject } from '../activities/harness/written-project.ts';
+import { command } from './inside.ts';
 import { processorMs } from '../elapsed.ts';
 
 function pipe(root: string, name: string): string {
@@ -55,3 +57,15 @@ test.each([`${'**/a/'.repeat(8)}b`, `${'*a'.repeat(40)}b`, `${'?'.repeat(400)}b`
     expect(ignores.ignores(join(root, 'x', 'build', 'y', 'z.js'), false)).toBe(true);
   },
 );
+
+test('git and ripgrep do not wait for pipes in the place of rules', async () => {
+  const project = await writtenProject({ 'src/a.ts': 'found', 'src/deep/b.log': 'found', '.gitignore': '*.log\n' });
+  for (const name of ['src/.gitignore', 'src/deep/.gitignore', 'src/.ignore', 'src/.rgignore', 'src/.gitattributes'])
+    pipe(project.project, name);
+  const trees = await project.trees();
+  const { tree } = await trees.take();
+  expect(await pathsIn(trees, tree)).toEqual(['100644 .gitignore', '100644 src/a.ts']);
+  const found = await command(project.project, 'code/search', { pattern: 'found' }, 'full');
+  expect(JSON.stringify(found)).toContain('src/a.ts');
+  expect(JSON.stringify(found)).not.toContain('b.log');
+}, 20_000);
