@@ -21,6 +21,7 @@ import { textOf } from '../language/expression/scope.ts';
 import type { Strand } from './host.ts';
 import type { CommandEffect, Effect, RunLimits, Variables, Place } from './effect.ts';
 import { limitsLeft, timeoutOf } from './limits.ts';
+import { unsetFor } from './names-set.ts';
 import { namesAt, paramsOf, Reader } from './names.ts';
 import { isTimed } from './outcome.ts';
 import { inheritanceOf, reachOf } from './reach.ts';
@@ -143,6 +144,12 @@ export function effectOf(
       failure: { ...reader.fault, message: `${place.key}: ${reader.fault.message}`, retryable: false },
       unresolved,
     };
+  // The command would be another one, strict or not.
+  if (reader.missing.size > 0)
+    return {
+      failure: missingFailure(place.key, [...reader.missing]),
+      unresolved: unresolved.filter((name) => !reader.missing.has(name)),
+    };
   if (walk.input.definition.strict === true && unresolved.length > 0)
     return { failure: strictFailure(place.key, unresolved), unresolved: [] };
   return { effect, unresolved };
@@ -211,6 +218,13 @@ export function unresolvedFailure(key: string, unresolved: readonly string[], ot
   return { code: 'UNRESOLVED_REFERENCE', message, retryable: false };
 }
 
+/** Of a command line, where a name without braces might be the shell's own. */
+function missingFailure(key: string, missing: readonly string[]): FailureInfo {
+  const written = (missing[0] ?? '').replace(/^\$|^\{\{\s*|\s*\}\}$/g, '');
+  const shells = /^\w+$/.test(written) ? `, or write \${${written}} if the shell's own variable is meant` : '';
+  return unresolvedFailure(key, missing, `, or give it a default: {{${written} || 'text'}}${shells}`);
+}
+
 function watchEffect(walk: Walk, step: WatchStep, reader: Reader, frame: EffectFrame): Effect {
   const { rules, until } = step;
   const written = reader.value(step.executionId ?? '');
@@ -250,7 +264,9 @@ type EffectFrame = Pick<Effect, 'key' | 'label' | 'timeoutMs' | 'confinement' | 
 
 function shellEffect(step: ShellStep, reader: Reader, frame: EffectFrame): Effect {
   const program = step.args !== undefined;
-  const rendered = program ? { line: reader.text(step.command), env: {}, files: {} } : reader.shellLine(step.command);
+  const rendered = program
+    ? { line: reader.text(step.command), env: {}, files: {} }
+    : reader.shellLine(step.command, Object.keys(step.env ?? {}));
   const env: { [name: string]: string } = { ...rendered.env };
   for (const [name, value] of Object.entries(step.env ?? {})) env[name] = reader.asText(value);
   return {
@@ -303,10 +319,12 @@ function nestedEffect(
   const base = { ...startValues(definition), ...visible(walk, strand), ...reader.object(step.inputs) };
   const missing = neededInputs(definition.inputSchema ?? {}).filter((name) => !Object.hasOwn(base, name));
   if (missing.length > 0) return inputsMissing(definition.name, missing, place.key);
+  const unset = unsetFor(walk.input, definition, base);
   return {
     type: 'sentinel',
     definition,
     base,
+    ...(unset.length === 0 ? {} : { unset }),
     wait: step.await !== false,
     limits: limitsLeft(walk, isTimed(step) ? undefined : step.timeoutMs, strand, step.await !== false),
     depth: walk.input.depth + 1,

@@ -252,6 +252,8 @@ export interface NestedEffect extends EffectFrame {
   catalogue?: Catalogue;
   /** What the child starts with: its own defaults, the parent's variables, and the step's inputs, later ones winning. */
   base: Variables;
+  /** Names of the runs around that have no value. */
+  unset?: string[];
   wait: boolean;
   limits: RunLimits;
   depth: number;

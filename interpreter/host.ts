@@ -39,6 +39,8 @@ export interface RunInput {
   persona: string;
   /** Inputs, and for a nested run the parent's variables. */
   base: Variables;
+  /** Names that runs around a nested one set somewhere, that its command lines read, and that have no value there. */
+  unset?: string[];
   limits: RunLimits;
   /** 1 for a run of its own, one more for each nesting. */
   depth: number;

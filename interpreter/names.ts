@@ -11,6 +11,7 @@ import type { Walk } from './walk-state.ts';
 import { definitionPathOf } from './edited-paths.ts';
 import { entryOf, shellLineOf } from '../language/catalogue.ts';
 import type { CommandStep, Definition } from '../language/model.ts';
+import { isNameOfRun } from './names-set.ts';
 import { readsField } from './program.ts';
 import { interpolateText, interpolateValue } from '../language/references/interpolation.ts';
 import { renderShellLine } from '../language/references/shell-line.ts';
@@ -31,6 +32,7 @@ export function namesAt(walk: Walk, strand: Strand, passes: readonly number[], p
     get,
     result,
     has: (name) => get(name) !== undefined,
+    isOfRun: (name) => isNameOfRun(walk.input, name) && walk.input.definition.env?.includes(name) !== true,
     textField: (name) => walk.textFields.get(name),
     stepField: (label, field) => (STEP_FIELDS.has(field) ? property(result(label), field) : undefined),
   };
@@ -100,6 +102,8 @@ function environmentOf({ input: { definition, env = {} } }: Walk): JsonObject {
 /** Collects what the references of one step ran into. */
 export class Reader {
   readonly unresolved = new Set<string>();
+  /** Those of command lines: without them the line would be another. */
+  readonly missing = new Set<string>();
   fault: Fault | undefined;
   private readonly scope: ScopeReader;
 
@@ -135,10 +139,15 @@ export class Reader {
     return result.text;
   }
 
-  shellLine(raw: string): Omit<ReturnType<typeof renderShellLine>, 'unresolved' | 'faults'> {
-    // A name that does not resolve is left to the shell; what is named here is a field that a known variable lacks.
-    const { line, env, files, unresolved, faults } = renderShellLine(raw, this.scope);
+  /** `own`: variables that the step gives its process. */
+  shellLine(
+    raw: string,
+    own: readonly string[] = [],
+  ): Omit<ReturnType<typeof renderShellLine>, 'unresolved' | 'faults'> {
+    const isOfRun = (name: string): boolean => this.scope.isOfRun?.(name) === true && !own.includes(name);
+    const { line, env, files, unresolved, faults } = renderShellLine(raw, { ...this.scope, isOfRun });
     this.note({ unresolved, faults });
+    for (const name of unresolved) this.missing.add(name);
     return { line, env, files };
   }
 }
@@ -170,7 +179,8 @@ function textIn(raw: Json, reader: Reader): Json {
 
 /** As in a shell step, data never becomes code: it travels in the environment. */
 function withLine(command: string, read: JsonObject, written: string, reader: Reader): JsonObject {
-  const { line, env, files } = reader.shellLine(written);
+  const given = isJsonObject(read['env'] ?? null) ? Object.keys(read['env'] as JsonObject) : [];
+  const { line, env, files } = reader.shellLine(written, given);
   if (Object.keys(files).length > 0)
     reader.fault ??= {
       code: 'VALUE_TOO_LARGE',

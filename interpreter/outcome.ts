@@ -158,8 +158,10 @@ function tallyFor({ input: { definition }, position: { tally } }: Walk): Tally {
 export function nestedInput(walk: Walk, effect: NestedEffect): RunInput {
   const { input } = walk;
   const library = { ...effect.library, ...input.library };
+  const { unset: _unset, ...own } = input;
   return {
-    ...input,
+    ...own,
+    ...(effect.unset === undefined ? {} : { unset: effect.unset }),
     handle: `${input.handle}/${effect.key}`,
     definition: effect.definition,
     definitionHash: '',

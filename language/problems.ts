@@ -50,6 +50,7 @@ export const PROBLEMS = {
   UNKNOWN_REFERENCE: 'Nothing sets this variable',
   SHELL_SETS_NAME: 'A command line sets a name that is also a variable',
   USED_BEFORE_SET: 'A variable is read before it is set',
+  SET_ON_SOME_PATHS: 'A variable may have no value where it is read',
   SIBLING_REFERENCE: 'A branch reads what another branch sets',
   UNKNOWN_FIELD: 'A result has no such field',
   RESULT_NOT_AWAITED: 'The result of a run that nobody waits for is read',

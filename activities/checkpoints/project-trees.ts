@@ -13,7 +13,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ProjectState } from '../../prisma/store/contract/checkpoint-contract.ts';
 import { isBelow } from '../confinement/helper-programs.ts';
-import { HOME_ID, isKnownHome } from '../../services/home/own-home.ts';
+import { HOME_ID, isKnownHome } from '../../services/home/home-records.ts';
 import { ownHome, REPOSITORIES } from '../confinement/protected-places.ts';
 import { CHECKPOINT_BOUNDS } from './bounds.ts';
 import { isNoFileAt, type Opened, openAt, seenAt, SYMLINK } from './files-in-place.ts';

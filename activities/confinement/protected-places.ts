@@ -19,7 +19,7 @@ import { randomBytes } from 'node:crypto';
 import { type Dirent, watch } from 'node:fs';
 import { lstat, readdir, rename } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
-import { HOME_ID, isKnownHome } from '../../services/home/own-home.ts';
+import { HOME_ID, isKnownHome } from '../../services/home/home-records.ts';
 import { DEFINITION_ENDINGS, isDefinitionFile } from '../../language/read/text/definition-text.ts';
 import { isSecretFile, plainName, SECRET_GLOBS } from '../../language/rights/secret-files.ts';
 import { Failure } from '../failures/failures.ts';

@@ -11,6 +11,8 @@ export interface ScopeReader {
   /** The value of a variable or a built-in; names come without their `$`. */
   get(name: string): Json | undefined;
   has(name: string): boolean;
+  /** Whether somebody gives the name a value somewhere: where it has none, it is not the shell's. */
+  isOfRun?(name: string): boolean;
   /** The result of the step with this label, where the variable of that name lacks a field (`{{build.success}}`). */
   result?(label: string): Json | undefined;
   /** One of `STEP_FIELDS` of the step with this label, where the variable of that name lacks it (`$build.data`). */

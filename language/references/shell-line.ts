@@ -9,7 +9,9 @@
  * | double quotes, body of an open heredoc   | `${SENTINEL_1}`                              |
  * | single quotes                            | `'"${SENTINEL_1}"'`: the quotes reopen after  |
  * | arithmetic (`$(( ))`, `(( ))`, `let`, …) | the integer itself; anything else is a fault  |
- * | comments, `${…}`, `$'…'`, quoted heredocs| left to the shell, as is `$name` unresolved   |
+ * | comments, `${…}`, `$'…'`, quoted heredocs| left to the shell                            |
+ * | `$name` that no definition sets          | left to the shell                            |
+ * | a name of the run without a value        | nothing: the step fails                      |
  * | `$name` after the line has set that name | left to the shell (`shell-assignments.ts`)   |
  *
  * A line that is nothing but one reference is the command line itself. Should this reader and the
@@ -27,7 +29,7 @@ export interface ShellLine {
   env: Record<string, string>;
   /** Texts too large for the environment: write each to a file and set `<NAME>_FILE` to its path. */
   files: Record<string, string>;
-  /** References to a known variable that lacks the field; they became empty text. */
+  /** References to a name of the run that has no value, or lacks the field; they became empty text. */
   unresolved: string[];
   faults: Fault[];
 }
@@ -276,7 +278,7 @@ function writeReference(work: Work, place: Frame | 'single', text: string): bool
   if (found.fault !== undefined) work.faults.push(found.fault);
   else if (found.value === undefined) {
     const root = /[A-Za-z_][A-Za-z0-9_]*/.exec(found.written)?.[0] ?? '';
-    if (!work.scope.has(root)) return false;
+    if (!work.scope.has(root) && work.scope.isOfRun?.(root) !== true) return false;
     work.unresolved.add(found.written);
   }
   work.out.push(expansion(work, found, place));

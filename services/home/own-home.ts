@@ -9,27 +9,13 @@
  * Every reader of a file that says what services there are, or what was accepted, asks here (home-state.ts).
  */
 import { randomBytes } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, isAbsolute, join, resolve } from 'node:path';
-import * as z from 'zod';
 import { ConfigError } from './config-error.ts';
 import { defaultHome } from './package-root.ts';
-import { isOfUserAlone, readDecision, stateFolder, writeDecision } from './state-folder.ts';
-
-const Id = z.string().regex(/^[0-9a-f]{32}$/);
-const HomeRecord = z.strictObject({ id: Id, path: z.string(), inode: z.string(), key: z.string().min(32) });
-type HomeRecord = z.infer<typeof HomeRecord>;
+import { idFile, isKnownHome, readId, recordName, recordNamed, type HomeRecord } from './home-records.ts';
+import { isOfUserAlone, stateFolder, writeDecision } from './state-folder.ts';
 
 /**
  * `new`: there is none, or nothing of ours is in it. `foreign`: it was not made here. `shared`: the user names it,
@@ -37,10 +23,6 @@ type HomeRecord = z.infer<typeof HomeRecord>;
  */
 export type HomeStanding = 'own' | 'new' | 'foreign' | 'shared';
 
-/** The file by which a home is known. */
-export const HOME_ID = 'home.id';
-const idFile = (home: string): string => join(home, HOME_ID);
-const recordName = (id: string): string => `${id}.json`;
 /** The launcher of a checkout makes it before anything of ours runs. */
 const LAUNCH_LOCK = 'launch.lock';
 
@@ -70,10 +52,6 @@ export function makeHome(home: string, say: (text: string) => void = () => undef
   if (needsNoRecord(home)) recordNamedHome(home);
   else adoptHome(home);
 }
-
-/** By its record a home is known whatever its name, and so is a copy of it. Nobody without the record's id makes a folder look like one. */
-export const isKnownHome = (folder: string): boolean =>
-  existsSync(idFile(folder)) && recordNamed(readId(folder)) !== null;
 
 /** Where no decision can be kept (a container without a home folder), such a home is known by `SENTINEL_HOME` alone. */
 function recordNamedHome(home: string): void {
@@ -143,25 +121,6 @@ function recordOf(home: string): HomeRecord | null {
   const record = recordNamed(readId(home));
   if (record === null) return null;
   return record.path === realpathSync(home) || record.inode === inodeOf(home) ? record : null;
-}
-
-function recordNamed(id: string | null): HomeRecord | null {
-  const text = id === null ? null : readDecision('homes', recordName(id));
-  if (text === null) return null;
-  try {
-    return HomeRecord.parse(JSON.parse(text));
-  } catch {
-    // Half written by a full disk: then it names no home.
-    return null;
-  }
-}
-
-function readId(home: string): string | null {
-  try {
-    return Id.parse(readFileSync(idFile(home), 'utf8').trim());
-  } catch {
-    return null;
-  }
 }
 
 function inodeOf(home: string): string {

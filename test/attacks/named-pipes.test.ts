@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { findProtectedPlaces } from '../../activities/confinement/protected-places.ts';
 import { plainText } from '../../activities/project-texts/plain-file.ts';
 import { findChecks } from '../../activities/verify/find-checks.ts';
 import { GitIgnores } from '../../worker/triggers/git-ignores.ts';
@@ -57,6 +58,12 @@ test.each([`${'**/a/'.repeat(8)}b`, `${'*a'.repeat(40)}b`, `${'?'.repeat(400)}b`
     expect(ignores.ignores(join(root, 'x', 'build', 'y', 'z.js'), false)).toBe(true);
   },
 );
+
+test('a pipe that is called as the id of a home makes none', async () => {
+  const root = await temporaryFolder();
+  pipe(root, 'src/home.id');
+  expect((await findProtectedPlaces(root)).homes).toEqual([]);
+});
 
 test('git and ripgrep do not wait for pipes in the place of rules', async () => {
   const project = await writtenProject({ 'src/a.ts': 'found', 'src/deep/b.log': 'found', '.gitignore': '*.log\n' });

@@ -48,7 +48,7 @@ const laws: Law[] = [
   // No step reaches a home, and which folder is one the services know that made it.
   {
     folder: 'activities/',
-    ours: ['activities/', 'language/', 'prisma/', 'interpreter/', 'services/home/own-home.ts'],
+    ours: ['activities/', 'language/', 'prisma/', 'interpreter/', 'services/home/home-records.ts'],
   },
   // `doctor` looks for the sandbox with the eyes of the step that needs it.
   {

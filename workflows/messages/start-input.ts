@@ -22,8 +22,8 @@ export interface StartInput {
   library?: { [name: string]: Definition };
   /** The commands that these definitions name. */
   catalogue?: Catalogue;
-  /** For a run that a step of another one started: how deep it is, and the limits it inherits. `parent`: where it is nested in that one. */
-  nested?: Inheritance & { parent?: string };
+  /** For a run that a step of another one started: how deep it is, and the limits it inherits. `parent`: where it is nested in that one; `unset`: names of the runs around that have no value. */
+  nested?: Inheritance & { parent?: string; unset?: string[] };
   /** Values of the environment variables that the definitions list. */
   env?: { [name: string]: string };
   continueEvery?: number;
@@ -60,6 +60,7 @@ export function runInputOf(start: StartInput, handle: string, startedAt: number)
     depth: nested?.depth ?? 1,
     parent: nested?.parent ?? null,
     startedAt,
+    ...(nested?.unset === undefined ? {} : { unset: nested.unset }),
     ...(env === undefined ? {} : { env }),
     ...(continueEvery === undefined ? {} : { continueEvery }),
     ...(level === undefined ? {} : { level }),
@@ -69,9 +70,16 @@ export function runInputOf(start: StartInput, handle: string, startedAt: number)
 /** The way back: what a nested run, or the same run continued as new, starts with. */
 export function startInputOf(input: RunInput, inherited: RunLimits): StartInput {
   const { definition, definitionHash, project, persona, base, library, catalogue } = input;
-  const { parent, depth, env, continueEvery } = input;
+  const { parent, depth, unset, env, continueEvery } = input;
   const nested =
-    parent === null && depth === 1 ? undefined : { ...(parent === null ? {} : { parent }), depth, limits: inherited };
+    parent === null && depth === 1
+      ? undefined
+      : {
+          ...(parent === null ? {} : { parent }),
+          depth,
+          limits: inherited,
+          ...(unset === undefined ? {} : { unset }),
+        };
   return withoutEmpty({
     definition,
     definitionHash,

@@ -12,6 +12,7 @@ import type { Setter, Setters } from '../inventory/setters.ts';
 import type { LoopSite, Place, Sites } from '../inventory/sites.ts';
 import { checkBeforeStart } from './before-start.ts';
 import { BRACE_ROOTS } from './references.ts';
+import { checkPaths, isShells } from './some-paths.ts';
 
 export function checkFlow(
   sites: Sites,
@@ -28,9 +29,7 @@ export function checkFlow(
 
 function checkOrder(reference: ReferenceSite, setters: Setters): Problem[] {
   const { name, place, at, written, from } = reference;
-  // A name that the engine does not know yet is left to the shell, which may know it.
-  if (from === 'shell') return [];
-  const own = setters.onlySetters(name, place.definition);
+  const own = setters.onlySetters(name, place.definition).filter(({ site }) => !isShells(reference, site.step));
   if (own.length === 0) return [];
   if (own.every((setter) => isElsewhere(setter.site.place, place))) {
     const message = `${written} is set by ${pathsOf(own)}, for one item of a list, and is not seen outside; read it in the result of the parallel step ("outputTo")`;
@@ -38,12 +37,14 @@ function checkOrder(reference: ReferenceSite, setters: Setters): Problem[] {
   }
   const reader = setters.siteOf(reference.reader);
   if (reader === undefined || reader.site.place.definition !== place.definition) return [];
-  if (own.some((setter) => repeatTogether(setter.site.place, place))) return [];
+  // The first pass ends there.
+  if (from !== 'shell' && own.some((setter) => repeatTogether(setter.site.place, place))) return [];
   if (own.every((setter) => setters.areSiblings(setter.site, reader.site))) {
     const message = `${written} is set by ${pathsOf(own)}, in a branch that runs at the same time, and branches do not see each other; read it after the parallel step`;
     return [{ code: 'SIBLING_REFERENCE', severity: 'warning', path: at, message }];
   }
-  if (own.some((setter) => setter.order < reader.order)) return [];
+  const before = own.filter((setter) => setter.order < reader.order);
+  if (before.length > 0) return checkPaths(reference, before, reader, setters);
   const message = `${written} is read here before ${pathsOf(own)} sets it; move that step before this one, or give it a value in "inputs"`;
   return [{ code: 'USED_BEFORE_SET', severity: 'warning', path: at, message }];
 }

@@ -15,17 +15,32 @@ export interface Setters {
   siteOf(step: object): Setter | undefined;
   /** The steps of a definition that set a name, in order; empty when something else may set it as well. */
   onlySetters(name: string, definition: DefinitionSite): readonly Setter[];
+  /** The branches of conditions around a step in its own definition, outermost first. */
+  waysTo(site: StepSite): readonly Way[];
   /** Whether both stand in one parallel step, in different branches. */
   areSiblings(a: StepSite, b: StepSite): boolean;
 }
 
 type Branches = ReadonlyMap<object, number>;
 
+/** One of the branches of a condition, or its clean-up. */
+export interface Way {
+  condition: object;
+  check: unknown;
+  key: string;
+}
+
+interface Around {
+  /** The parallel steps, with the branch of each. */
+  branches: Branches;
+  ways: readonly Way[];
+}
+
 export function collectSetters(sites: Sites): Setters {
   const byStep = new Map<object, Setter>();
   const byName = new Map<DefinitionSite, Map<string, Setter[]>>();
   const elsewhere = new Map<DefinitionSite, Set<string>>();
-  const inBranches = branchesOf(sites);
+  const around = whatIsAround(sites);
   for (const site of sites.definitions) {
     byName.set(site, new Map());
     elsewhere.set(site, new Set(inputNames(site.value)));
@@ -55,23 +70,30 @@ export function collectSetters(sites: Sites): Setters {
       }
       return byName.get(definition)?.get(name) ?? [];
     },
-    areSiblings: (a, b) => differ(inBranches.get(a.step), inBranches.get(b.step)),
+    waysTo: ({ step }) => around.get(step)?.ways ?? [],
+    areSiblings: (a, b) => differ(around.get(a.step)?.branches, around.get(b.step)?.branches),
   };
 }
 
-/** For each step the parallel steps around it in its own definition, with the branch it is in. */
-function branchesOf(sites: Sites): Map<object, Branches> {
-  const found = new Map<object, Branches>();
-  const list = (steps: unknown, around: Branches): void => {
+/** For each step what is around it in its own definition. */
+function whatIsAround(sites: Sites): Map<object, Around> {
+  const found = new Map<object, Around>();
+  const list = (steps: unknown, around: Around): void => {
     if (Array.isArray(steps)) for (const step of steps) if (isPlain(step)) visit(step, around);
   };
-  const visit = (step: Plain, around: Branches): void => {
+  const visit = (step: Plain, around: Around): void => {
     found.set(step, around);
-    for (const key of ['then', 'else', 'always', 'steps']) list(step[key], around);
+    for (const key of ['then', 'else', 'always'])
+      list(step[key], { ...around, ways: [...around.ways, { condition: step, check: step['check'], key }] });
+    list(step['steps'], around);
     const branches = step['branches'];
-    if (Array.isArray(branches)) branches.forEach((branch, index) => list(branch, new Map([...around, [step, index]])));
+    if (Array.isArray(branches))
+      branches.forEach((branch, index) =>
+        list(branch, { ...around, branches: new Map([...around.branches, [step, index]]) }),
+      );
   };
-  for (const { value } of sites.definitions) for (const key of ['steps', 'always']) list(value[key], new Map());
+  for (const { value } of sites.definitions)
+    for (const key of ['steps', 'always']) list(value[key], { branches: new Map(), ways: [] });
   return found;
 }
 

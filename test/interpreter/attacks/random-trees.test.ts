@@ -154,24 +154,15 @@ const SAVED = 'saved';
 function referring(block: readonly Step[], library: { [name: string]: Definition }): Step[] {
   const within = (steps: readonly Step[]): Step[] => referring(steps, library);
   return block.map((step): Step => {
-    switch (step.type) {
-      case 'sentinel': {
-        if ('$ref' in step.definition) return step;
-        const definition = { ...step.definition, steps: within(step.definition.steps) };
-        if (definition.name !== SAVED) return { ...step, definition };
-        const name = `${SAVED}-${Object.keys(library).length}`;
-        library[name] = { ...definition, name };
-        return { ...step, definition: { $ref: name } };
-      }
-      case 'loop':
-        return { ...step, steps: within(step.steps) };
-      case 'condition':
-        return { ...step, ...(step.then === undefined ? {} : { then: within(step.then) }) };
-      case 'parallel':
-        return step.branches === undefined ? step : { ...step, branches: step.branches.map(within) };
-      default:
-        return step;
-    }
+    if (step.type === 'loop') return { ...step, steps: within(step.steps) };
+    if (step.type === 'condition') return { ...step, then: within(step.then ?? []) };
+    if (step.type === 'parallel') return { ...step, branches: (step.branches ?? []).map(within) };
+    if (step.type !== 'sentinel' || '$ref' in step.definition) return step;
+    const definition = { ...step.definition, steps: within(step.definition.steps) };
+    if (definition.name !== SAVED) return { ...step, definition };
+    const name = `${SAVED}-${Object.keys(library).length}`;
+    library[name] = { ...definition, name };
+    return { ...step, definition: { $ref: name } };
   });
 }
 

@@ -1,0 +1,50 @@
+/**
+ * Records of the homes that the user has made on this machine (state-folder.ts): each names the id that is in the home.
+ * Whoever does not know the id cannot make a folder look like a home. Apart from the rest, since what holds steps in
+ * asks, too, wherever its code lies.
+ */
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { readDecision } from './state-folder.ts';
+
+const Id = z.string().regex(/^[0-9a-f]{32}$/);
+export const HomeRecord = z.strictObject({ id: Id, path: z.string(), inode: z.string(), key: z.string().min(32) });
+export type HomeRecord = z.infer<typeof HomeRecord>;
+
+/** The file by which a home is known. */
+export const HOME_ID = 'home.id';
+export const idFile = (home: string): string => join(home, HOME_ID);
+export const recordName = (id: string): string => `${id}.json`;
+
+export function recordNamed(id: string | null): HomeRecord | null {
+  const text = id === null ? null : readDecision('homes', recordName(id));
+  if (text === null) return null;
+  try {
+    return HomeRecord.parse(JSON.parse(text));
+  } catch {
+    // Half written by a full disk: then it names no home.
+    return null;
+  }
+}
+
+const idBytesMax = 64;
+
+/** A step may have made a file of this name in its project: a named pipe, which one would wait for, or a large one. */
+export function readId(home: string): string | null {
+  try {
+    const descriptor = openSync(idFile(home), constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const found = fstatSync(descriptor);
+      return found.isFile() && found.size <= idBytesMax ? Id.parse(readFileSync(descriptor, 'utf8').trim()) : null;
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    return null;
+  }
+}
+
+/** Whatever its name; a copy of a home is one, too. */
+export const isKnownHome = (folder: string): boolean =>
+  existsSync(idFile(folder)) && recordNamed(readId(folder)) !== null;
