@@ -89,14 +89,17 @@ export class SentinelClient {
    */
   async start(definition: Definition, options: StartOptions): Promise<Started> {
     refuseRelative(options.project);
-    if (options.handle !== undefined) refuseFault(givenHandleFault(options.handle));
+    const { origin, handle } = options;
+    if (origin !== undefined && origin.type !== 'saved')
+      throw new ClientError('USAGE', 'What started a run is for the engine to say: leave "origin" out.');
+    const startedBy: RunStarter = (await isWithinStep()) ? 'step' : (options.startedBy ?? 'person');
+    if (handle !== undefined) refuseFault(givenHandleFault(handle, startedBy));
     const [parts, { startRun }] = await Promise.all([
       this.#connections.runServices(options.host, options.project),
       import('../runs/start-run.ts'),
     ]);
     const { host: _host, cassette: text, ...given } = options;
     const cassette = text === undefined ? undefined : await putCassette(parts.store, text);
-    const startedBy: RunStarter = (await isWithinStep()) ? 'step' : (given.startedBy ?? 'person');
     const asked = { definition, ...given, inputs: given.inputs ?? {}, persona: given.persona ?? 'local', startedBy };
     const started = await asClientWould(startRun(parts, { ...asked, ...(cassette === undefined ? {} : { cassette }) }));
     if (!started.isNew) {

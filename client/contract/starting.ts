@@ -18,8 +18,8 @@ export interface StartOptions {
   known?: (name: string) => Definition | undefined;
   /** Continue as new after so many steps; default: when Temporal suggests it. */
   continueEvery?: number;
-  /** Recorded with the run: what it was started from. */
-  origin?: RunOrigin;
+  /** Recorded with the run: the version of the saved definition that it was started from. */
+  origin?: Extract<RunOrigin, { type: 'saved' }>;
   /** The text of a cassette. The run then sends no request to a model, and gets the recorded answers. */
   cassette?: string;
   /** Whether the definition is saved under its name. Default: true without an `origin`. Inside a step it never is. */

@@ -119,8 +119,9 @@ async function runCase(
   { definition, known, start, cassette }: EvaluationRequest,
   { input, model, repeat, handle }: Planned,
 ): Promise<CaseResult> {
+  const asked = model === null ? definition : variantOf(definition, model);
   try {
-    await client.start(model === null ? definition : variantOf(definition, model), {
+    await client.start(asked, {
       ...start,
       inputs: input.input,
       handle,
@@ -129,6 +130,9 @@ async function runCase(
     });
   } catch (error) {
     if (!(error instanceof ClientError) || error.code !== 'HANDLE_TAKEN') throw error;
+    // A case that was begun goes on; a run of something else is none.
+    const found = await client.find(handle);
+    if (found.definitionHash !== contentHash(asked) || found.project !== start.project) throw error;
   }
   const isWaiting = await untilEndOrQuestion(client, handle);
   const report = await (isWaiting ? client.status(handle) : client.result(handle));

@@ -24,6 +24,7 @@ import { adoptBounds, cleansUpCancelled, frameDifferences } from '../../workflow
 import type { Position } from '../../interpreter/position.ts';
 import { ClientError, refuseFault } from '../../runs/client-error.ts';
 import { givenHandleFault } from '../../runs/handles/given-handle.ts';
+import { isWithinStep } from '../rights/within-step.ts';
 import { asClientWould } from '../as-client-error.ts';
 import { startRun, type RunServices } from '../../runs/start-run.ts';
 import { viewerOf } from '../../runs/temporal-connection.ts';
@@ -63,8 +64,10 @@ export async function forkRun(
   events: readonly RunEvent[],
 ): Promise<Fork> {
   const { handle: of, set = {}, definition: edited, known, as, persona, host } = request;
+  const startedBy = (await isWithinStep()) ? 'step' : 'person';
   refuseFault(
-    faultOfValues(set, (name) => `the variable "${name}"`) ?? (as === undefined ? null : givenHandleFault(as)),
+    faultOfValues(set, (name) => `the variable "${name}"`) ??
+      (as === undefined ? null : givenHandleFault(as, startedBy)),
   );
   const history = await partsOf(parts.client, of);
   const standing = await findStanding(parts, bundle, history, request, events);
@@ -93,6 +96,7 @@ export async function forkRun(
         persona: persona ?? start.persona,
         known: (name) => known?.(name) ?? start.library?.[name],
         origin: { type: 'fork', of, at },
+        startedBy,
         ...rightsIn(start),
         from: position,
         conversations: conversationsIn(position, of),

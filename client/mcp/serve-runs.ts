@@ -4,7 +4,7 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import * as z from 'zod';
 import { hasErrors } from '../../language/problems.ts';
 import { findDefinition } from '../cli/request/find-definition.ts';
-import { handleFor } from '../cli/request/run-request.ts';
+import { AGENTS as HANDLES } from '../../runs/handles/given-handle.ts';
 import { ClientError } from '../client.ts';
 import type { OpenClient } from '../open-client.ts';
 import { nestedEvents } from '../follow/nested-events.ts';
@@ -44,8 +44,9 @@ function addStarting(server: McpServer, served: Served): void {
         inputs: z.record(z.string(), z.json()).optional(),
         handle: z
           .string()
+          .min(1)
           .optional()
-          .describe('A name for the run, which no other has; its handle is "agent-" and this name.'),
+          .describe('A name for the run, which no other has; its handle is "agent:" and this name.'),
       },
     },
     async ({ name, inputs = {}, handle: asked }) => {
@@ -58,7 +59,7 @@ function addStarting(server: McpServer, served: Served): void {
         saves: false,
         startedBy: 'agent',
         // At the command line the beginning of a handle stands for a person's run.
-        ...(asked === undefined ? {} : { handle: handleFor(`agent-${asked}`) }),
+        ...(asked === undefined ? {} : { handle: `${HANDLES}${asked}` }),
       });
       return said(started);
     },

@@ -58,7 +58,11 @@ export async function addTrigger(parts: RunServices, request: TriggerRequest): P
     case 'immediate':
       return {
         type: 'immediate',
-        run: await startRun(parts, { ...request, handle: onceHandle(definition, project, request.inputs) }),
+        run: await startRun(parts, {
+          ...request,
+          handle: onceHandle(definition, project, request.inputs),
+          startedBy: (await isWithinStep()) ? 'step' : 'person',
+        }),
       };
     case 'manual':
       throw new ClientError(

@@ -32,7 +32,7 @@ const roundsMax = 20;
 export interface FoundDefinition extends DefinitionRead {
   known: Known;
   /** Where it is a saved copy: what a run of it says of itself. */
-  origin?: RunOrigin;
+  origin?: Extract<RunOrigin, { type: 'saved' }>;
   /** What whoever uses it should know, as sentences. */
   notices: string[];
 }

@@ -133,28 +133,28 @@ test('a model gives the run that it started nothing more, however often it says 
 
 test('an agent over MCP lifts a pause, and a limit only where the server was started for it', async () => {
   await careful.callTool({ name: 'run_sentinel', arguments: { name: 'by-agent', handle: 'by-agent' } });
-  await until(async () => (await written('by-agent')) === 2 && (await isHeld('agent-by-agent')));
+  await until(async () => (await written('by-agent')) === 2 && (await isHeld('agent:by-agent')));
   for (let times = 0; times < 3; times += 1)
-    expect(await steer(careful, 'agent-by-agent', 'resume')).toMatch(/^refused: .*held at a limit/);
+    expect(await steer(careful, 'agent:by-agent', 'resume')).toMatch(/^refused: .*held at a limit/);
   // Holding it once more changes nothing about that.
-  await steer(careful, 'agent-by-agent', 'pause');
-  expect(await steer(careful, 'agent-by-agent', 'resume')).toMatch(/^refused: /);
-  expect([await isHeld('agent-by-agent'), await written('by-agent')]).toEqual([true, 2]);
-  expect(await steer(trusting, 'agent-by-agent', 'resume')).not.toContain('refused');
-  await until(async () => (await written('by-agent')) === 4 && (await isHeld('agent-by-agent')));
-  expect(await steer(careful, 'agent-by-agent', 'stop')).not.toContain('refused');
+  await steer(careful, 'agent:by-agent', 'pause');
+  expect(await steer(careful, 'agent:by-agent', 'resume')).toMatch(/^refused: /);
+  expect([await isHeld('agent:by-agent'), await written('by-agent')]).toEqual([true, 2]);
+  expect(await steer(trusting, 'agent:by-agent', 'resume')).not.toContain('refused');
+  await until(async () => (await written('by-agent')) === 4 && (await isHeld('agent:by-agent')));
+  expect(await steer(careful, 'agent:by-agent', 'stop')).not.toContain('refused');
   await careful.callTool({ name: 'run_sentinel', arguments: { name: 'waits', handle: 'waits' } });
-  await until(async () => (await harness.events('agent-waits')).some(({ type }) => type === 'step-started'));
-  await steer(careful, 'agent-waits', 'pause');
-  expect(await steer(careful, 'agent-waits', 'resume')).not.toContain('refused');
-  expect(await isHeld('agent-waits')).toBe(false);
+  await until(async () => (await harness.events('agent:waits')).some(({ type }) => type === 'step-started'));
+  await steer(careful, 'agent:waits', 'pause');
+  expect(await steer(careful, 'agent:waits', 'resume')).not.toContain('refused');
+  expect(await isHeld('agent:waits')).toBe(false);
   // What a person paused waits for a person, or for an agent that speaks for one.
-  expect((await harness.command('pause', 'agent-waits')).code).toBe(0);
-  expect(await steer(careful, 'agent-waits', 'resume')).toMatch(/^refused: .*paused by somebody else/);
-  expect(await isHeld('agent-waits')).toBe(true);
-  expect(await steer(trusting, 'agent-waits', 'resume')).not.toContain('refused');
-  expect(await isHeld('agent-waits')).toBe(false);
-  await steer(careful, 'agent-waits', 'cancel');
+  expect((await harness.command('pause', 'agent:waits')).code).toBe(0);
+  expect(await steer(careful, 'agent:waits', 'resume')).toMatch(/^refused: .*paused by somebody else/);
+  expect(await isHeld('agent:waits')).toBe(true);
+  expect(await steer(trusting, 'agent:waits', 'resume')).not.toContain('refused');
+  expect(await isHeld('agent:waits')).toBe(false);
+  await steer(careful, 'agent:waits', 'cancel');
 });
 
 test('a fork of a run that a step started has what was left of its budget', async () => {

@@ -110,8 +110,8 @@ test('it starts a saved sentinel, shows how it stands, its trace and its logs', 
     inputs: { who: 'ada' },
     handle: 'greeting',
   });
-  expect(handle).toBe('agent-greeting');
-  await harness.result('agent-greeting');
+  expect(handle).toBe('agent:greeting');
+  await harness.result('agent:greeting');
   // A client names what there is; it saves nothing under the name.
   expect(await harness.store.definitions.find('greet')).toBeNull();
   await until(async () => (await value(careful, 'run_status', { handle }))['status'] === 'completed');
@@ -121,13 +121,13 @@ test('it starts a saved sentinel, shows how it stands, its trace and its logs', 
   expect((await value(careful, 'run_trace', { handle }))['trace']).toContain('steps.0@1');
   expect((await value(careful, 'run_logs', { handle }))['lines']).toEqual(['hello ada', 'again']);
   expect((await value(careful, 'list_runs'))['runs']).toMatchObject([
-    { handle: 'agent-greeting', persona: 'ada', startedBy: 'agent' },
+    { handle: 'agent:greeting', persona: 'ada', startedBy: 'agent' },
   ]);
 });
 
 test("a sentinel that uses a command of the project's own is started, too", async () => {
   await value(careful, 'run_sentinel', { name: 'own', handle: 'shouting' });
-  expect(await harness.result('agent-shouting')).toMatchObject({ outcome: 'completed', outputs: { shouted: 'HELLO' } });
+  expect(await harness.result('agent:shouting')).toMatchObject({ outcome: 'completed', outputs: { shouted: 'HELLO' } });
 });
 
 test('what is not saved, has problems, or has its handle taken is not started', async () => {
@@ -140,25 +140,25 @@ test('what is not saved, has problems, or has its handle taken is not started', 
 
 test("an answer that lets a run act is a person's; another is taken, and signed", async () => {
   await value(careful, 'run_sentinel', { name: 'act', handle: 'acting' });
-  await asks('agent-acting');
-  expect(await value(careful, 'run_status', { handle: 'agent-acting' })).toMatchObject({
+  await asks('agent:acting');
+  expect(await value(careful, 'run_status', { handle: 'agent:acting' })).toMatchObject({
     status: 'paused',
     name: 'act',
-    questions: [{ handle: 'agent-acting', choices: expect.arrayContaining(['approve', 'reject']) as string[] }],
+    questions: [{ handle: 'agent:acting', choices: expect.arrayContaining(['approve', 'reject']) as string[] }],
   });
   for (const choice of ['approve', 'edit'])
-    expect(await refusal(careful, 'answer', { handle: 'agent-acting', choice })).toContain("a person's to say");
-  expect(await value(careful, 'answer', { handle: 'agent-acting', choice: 'reject', note: 'not today' })).toMatchObject(
+    expect(await refusal(careful, 'answer', { handle: 'agent:acting', choice })).toContain("a person's to say");
+  expect(await value(careful, 'answer', { handle: 'agent:acting', choice: 'reject', note: 'not today' })).toMatchObject(
     {
       answer: { choice: 'reject', by: 'mcp:an-editor', note: 'not today' },
     },
   );
-  expect(await harness.result('agent-acting')).toMatchObject({ outcome: 'failed' });
+  expect(await harness.result('agent:acting')).toMatchObject({ outcome: 'failed' });
   await value(careful, 'run_sentinel', { name: 'ask', handle: 'asking' });
-  await asks('agent-asking');
-  expect(await refusal(careful, 'answer', { handle: 'agent-asking', choice: 'approve' })).toContain('--allow-approve');
-  expect((await harness.command('answer', 'agent-asking', 'approve')).code).toBe(0);
-  expect(await harness.result('agent-asking')).toMatchObject({
+  await asks('agent:asking');
+  expect(await refusal(careful, 'answer', { handle: 'agent:asking', choice: 'approve' })).toContain('--allow-approve');
+  expect((await harness.command('answer', 'agent:asking', 'approve')).code).toBe(0);
+  expect(await harness.result('agent:asking')).toMatchObject({
     outcome: 'completed',
     outputs: { verdict: { by: 'ada' } },
   });
@@ -166,21 +166,21 @@ test("an answer that lets a run act is a person's; another is taken, and signed"
 
 test('a server that was started for it takes an approval, and signs it, too', async () => {
   await value(trusting, 'run_sentinel', { name: 'act', handle: 'acting-2' });
-  await asks('agent-acting-2');
-  expect(await value(trusting, 'answer', { handle: 'agent-acting-2', choice: 'approve' })).toMatchObject({
+  await asks('agent:acting-2');
+  expect(await value(trusting, 'answer', { handle: 'agent:acting-2', choice: 'approve' })).toMatchObject({
     answer: { choice: 'approve', by: 'mcp:another' },
   });
-  expect(await harness.result('agent-acting-2')).toMatchObject({ outcome: 'completed' });
+  expect(await harness.result('agent:acting-2')).toMatchObject({ outcome: 'completed' });
 });
 
 test('it holds, lets go on and ends runs', async () => {
   await value(careful, 'run_sentinel', { name: 'wait', handle: 'waiting' });
-  await until(async () => (await harness.events('agent-waiting')).some(({ type }) => type === 'step-started'));
-  await value(careful, 'steer_run', { handle: 'agent-waiting', how: 'pause' });
-  expect((await harness.state('agent-waiting')).status).toBe('paused');
-  await value(careful, 'steer_run', { handle: 'agent-waiting', how: 'resume' });
-  await value(careful, 'steer_run', { handle: 'agent-waiting', how: 'cancel' });
-  expect(await harness.result('agent-waiting')).toMatchObject({ status: 'cancelled' });
+  await until(async () => (await harness.events('agent:waiting')).some(({ type }) => type === 'step-started'));
+  await value(careful, 'steer_run', { handle: 'agent:waiting', how: 'pause' });
+  expect((await harness.state('agent:waiting')).status).toBe('paused');
+  await value(careful, 'steer_run', { handle: 'agent:waiting', how: 'resume' });
+  await value(careful, 'steer_run', { handle: 'agent:waiting', how: 'cancel' });
+  expect(await harness.result('agent:waiting')).toMatchObject({ status: 'cancelled' });
 });
 
 test('definitions, runs, their traces and logs, and the inbox are resources', async () => {
@@ -190,16 +190,16 @@ test('definitions, runs, their traces and logs, and the inbox are resources', as
   };
   const { resources } = await careful.listResources();
   expect(resources.map(({ uri }) => uri)).toEqual(
-    expect.arrayContaining(['sentinel://inbox', 'sentinel://runs/agent-greeting']),
+    expect.arrayContaining(['sentinel://inbox', 'sentinel://runs/agent%3Agreeting']),
   );
   for (const name of ['greet', 'own'])
     expect(JSON.parse(await read(`sentinel://definitions/${name}`))).toMatchObject({ name });
-  expect(JSON.parse(await read('sentinel://runs/agent-greeting'))).toMatchObject({
-    handle: 'agent-greeting',
+  expect(JSON.parse(await read('sentinel://runs/agent%3Agreeting'))).toMatchObject({
+    handle: 'agent:greeting',
     status: 'completed',
   });
-  expect(await read('sentinel://runs/agent-greeting/trace')).toContain('steps.0@1');
-  expect(await read('sentinel://runs/agent-greeting/logs')).toBe('hello ada\nagain');
+  expect(await read('sentinel://runs/agent%3Agreeting/trace')).toContain('steps.0@1');
+  expect(await read('sentinel://runs/agent%3Agreeting/logs')).toBe('hello ada\nagain');
   expect(JSON.parse(await read('sentinel://inbox'))).toEqual(expect.any(Array));
   await expect(read('sentinel://definitions/nothing')).rejects.toThrow('no saved sentinel');
 });

@@ -1,12 +1,13 @@
 /** `--last` is the run that a person started last: what starts by itself, or by another's hand, comes between nobody and it. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { SentinelClient } from '../../../../client/client.ts';
 import type { Json } from '../../../../language/json.ts';
-import type { Definition } from '../../../../language/model.ts';
+import type { Definition, Step } from '../../../../language/model.ts';
 import type { RunStarter } from '../../../../prisma/store/contract/contract.ts';
 import { once, shell } from '../../harness/definitions.ts';
-import { Harness, until } from '../../harness/harness.ts';
+import { CLI, Harness, until } from '../../harness/harness.ts';
 
 let harness: Harness;
 beforeAll(async () => {
@@ -65,17 +66,48 @@ test('the command line and a fork by a person do', async () => {
   expect(await last()).toBe('typed-two');
 });
 
-test.each(['run-0123456789abcdef', 'nightly-0123456789abcdef', 'eval-weekly-m1-i1-r1', 'nightly-2026-11-27T10:00:00Z'])(
-  'nobody gives a run the handle that the engine would give another: %s',
-  async (handle) => {
-    const { code, err } = await harness.command('run', written(once('typed', [shell('true')])), '--id', handle);
-    expect(code).toBe(2);
-    expect(err).toContain('as the engine gives one');
-  },
-);
+/** What a process of a step says with the command line. */
+function within(...lines: string[][]): Step {
+  const env = Object.entries({ ...harness.env, HOME: harness.project }).map(([name, value]) => `${name}='${value}'`);
+  const say = (words: readonly string[]): string =>
+    `env -i PATH="$PATH" ${env.join(' ')} '${process.execPath}' '${CLI}' ${words.join(' ')}`;
+  return shell(lines.map(say).join('\n'), { outputTo: 'said' });
+}
 
-test('what only looks like one is given', async () => {
+test('neither does a fork or an immediate trigger of a process of a step, which gives no handle of the engine', async () => {
+  await harness.command('run', written(once('origin', [shell('true')])), '--id', 'forked-by-steps');
+  const immediate = written(once('immediate', [shell('true')], { trigger: { type: 'immediate' } }));
+  const { result } = await harness.run(
+    once('by-process', [
+      within(
+        ['fork', 'forked-by-steps', '--at', 'steps.0@1', '--detach', '--id', 'fork-of-a-step'],
+        ['trigger', 'add', immediate],
+        ['run', immediate, '--detach', '--id', 'nightly-0123456789abcdef'],
+      ),
+    ]),
+  );
+  expect(JSON.stringify(result.outputs)).toContain('as the engine gives one');
+  expect((await harness.store.runs.find('fork-of-a-step'))?.startedBy).toBe('step');
+  expect(await startedBy('immediate')).toEqual(['step']);
+  expect(await last()).not.toBe('fork-of-a-step');
+});
+
+test('ids of builds, spans and times are given by persons, and none of those that agents give', async () => {
   const file = written(once('typed', [shell('true')]));
-  for (const handle of ['eval-1', 'build-0123456789abcde', 'run-2026-11-27'])
+  for (const handle of ['eval-1', 'job-1732750000000000', 'pr-17-00f067aa0ba902b7', 'nightly-2026-11-27T23:35:52Z'])
     expect((await harness.command('run', file, '--id', handle)).code).toBe(0);
+  expect((await harness.command('run', file, '--id', 'agent:mine')).code).toBe(2);
+});
+
+test('a program does not say what started its run', async () => {
+  const client = new SentinelClient({ env: harness.env });
+  onTestFinished(() => client.close());
+  const origin = { type: 'event', trigger: 'x', event: 'deploy:2', seq: 1 } as unknown as {
+    type: 'saved';
+    version: number;
+    id: string;
+  };
+  await expect(
+    client.start(once('forged', [shell('true')]), { project: harness.project, inputs: { event: {} }, origin }),
+  ).rejects.toMatchObject({ code: 'USAGE' });
 });
