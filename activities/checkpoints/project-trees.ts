@@ -14,13 +14,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ProjectState } from '../../prisma/store/contract/checkpoint-contract.ts';
 import { isBelow } from '../confinement/helper-programs.ts';
 import { HOME_ID, isKnownHome } from '../../services/home/home-records.ts';
-import { ownHome, REPOSITORIES } from '../confinement/protected-places.ts';
+import { ownFolders } from '../confinement/protected-places.ts';
+import { ofRepositories, REPOSITORIES } from '../confinement/repositories.ts';
 import { CHECKPOINT_BOUNDS } from './bounds.ts';
 import { isNoFileAt, type Opened, openAt, seenAt, SYMLINK } from './files-in-place.ts';
 import { GitTrouble, type ShadowGit, TooLarge } from './shadow-git.ts';
 
 /** Of any case: a project's own `.gitignore` cannot bring these back, because what is said here stands before it. */
-const ALWAYS_LEFT_OUT = ['.[sS][eE][nN][tT][iI][nN][eE][lL]', 'node_modules/', ...REPOSITORIES];
+const ALWAYS_LEFT_OUT = ['.[sS][eE][nN][tT][iI][nN][eE][lL]', '.sentinel.foreign-*', 'node_modules/', ...REPOSITORIES];
 
 const dayMs = 86_400_000;
 
@@ -141,8 +142,7 @@ export class ProjectTrees {
 
   /** A home that lies in the project under a name of its own. */
   #homes(): string[] {
-    const own = ownHome();
-    const homes = [dirname(dirname(this.git.place)), ...(own === null ? [] : [own])];
+    const homes = [dirname(dirname(this.git.place)), ...ownFolders()];
     return homes
       .filter((home) => home !== this.git.project && isBelow(home, this.git.project))
       .map((home) => `/${relative(this.git.project, home).split(sep).join('/')}`);
@@ -159,7 +159,8 @@ export class ProjectTrees {
     const marked = found
       .filter((path) => path.endsWith(`/${HOME_ID}`) && isKnownHome(join(folder, dirname(path))))
       .map((path) => `${dirname(path)}/`);
-    const kept = found.filter((path) => !marked.some((home) => path.startsWith(home)));
+    const isOfGit = ofRepositories(folder, found);
+    const kept = found.filter((path) => !marked.some((home) => path.startsWith(home)) && !isOfGit(path));
     const inner = kept.filter((path) => path.endsWith('/'));
     const plain = kept.filter((path) => !path.endsWith('/'));
     for (const nested of inner) {

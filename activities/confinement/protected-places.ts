@@ -1,9 +1,10 @@
 /**
  * Places inside a project that a definition does not reach.
  *
- * - P1 A home of Sentinel (`SENTINEL_HOME`, every `.sentinel`, whatever its user has a record of, and copies of these): the
+ * - P1 A home of Sentinel (`SENTINEL_HOME`, every `.sentinel`, whatever its user has a record of, and copies of these), and
+ *      the folders of its user's decisions and of its cache: the
  *      passwords and logs of the services. No command reads or writes it, and a sandbox does not show it.
- * - P2 Repositories (`.git`, `.hg`, `.jj`, `.svn`), the project's own and nested ones: configuration, hooks and
+ * - P2 Repositories, the project's own and nested ones, whatever their names (repositories.ts): configuration, hooks and
  *      attributes are programs that run later. Commands do not write it, and in a sandbox it is read-only; git's writes go through `code/git`.
  * - P3 `sentinels/`, also one of a folder in the project, and `sentinel.config.*`: the command line runs them later. A sandboxed step finds them
  *      read-only, and so does `code/write` there; where there is none, a step that makes one is ended, and
@@ -19,41 +20,43 @@ import { randomBytes } from 'node:crypto';
 import { type Dirent, watch } from 'node:fs';
 import { lstat, readdir, rename } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
-import { HOME_ID, isKnownHome } from '../../services/home/home-records.ts';
+import { foldersOfSentinel, HOME_ID, isKnownHome } from '../../services/home/home-records.ts';
 import { DEFINITION_ENDINGS, isDefinitionFile } from '../../language/read/text/definition-text.ts';
 import { isSecretFile, plainName, SECRET_GLOBS } from '../../language/rights/secret-files.ts';
 import { Failure } from '../failures/failures.ts';
 import { enginePlaces, isEngine, isLoadedFrom } from './engine-places.ts';
-import { realOf } from './helper-programs.ts';
+import { isBelow, realOf } from './helper-programs.ts';
+import { holdsGit, isGitFolder, isRepositoryName, leadsTo } from './repositories.ts';
+import { plainText } from '../project-texts/plain-file.ts';
 
-/** Folders of a repository: configuration and hooks in them are programs that run later, and all that was committed is in them. */
-export const REPOSITORIES: readonly string[] = ['.git', '.hg', '.jj', '.svn'];
 /** Of the project, and of each folder in it: whoever stands there runs its definitions by their names. */
 const DEFINITIONS = 'sentinels';
 const RUN_LATER = [DEFINITIONS, 'sentinel.config.ts', 'sentinel.config.js', 'sentinel.config.mjs'];
 
-/** The home of this worker, as it resolves; null where it was told of none. */
-export function ownHome(): string | null {
-  const own = process.env['SENTINEL_HOME'];
-  return own === undefined || own === '' ? null : realOf(own);
-}
+/** The folders that belong to this worker, as they resolve: its home, where its user's decisions are kept, its cache. */
+export const ownFolders = (): string[] => foldersOfSentinel().map(realOf);
 
-const isNamedHome = (folder: string, own: string | null): boolean =>
-  plainName(basename(folder)) === '.sentinel' || folder === own;
+/** With those that were set aside. */
+const NAMED = /^\.sentinel(?:\.foreign-\d+)?$/;
+
+const isNamedHome = (folder: string, own: readonly string[]): boolean =>
+  NAMED.test(plainName(basename(folder))) || own.includes(folder);
 
 export type Protection = 'home' | 'repository' | 'secrets' | 'run-later';
 
 /** Why a real path inside a real root is out of reach; null where it is not. */
 export function protectionOf(root: string, real: string): Protection | null {
   const parts = relative(root, real).split(sep).filter(Boolean);
-  const own = ownHome();
+  const own = ownFolders();
   let at = root;
+  let isInGit = false;
   for (const part of parts) {
     at = join(at, part);
     if (isNamedHome(at, own) || isKnownHome(at)) return 'home';
+    isInGit ||= isGitFolder(at);
   }
   const names = parts.map(plainName);
-  if (names.some((name) => REPOSITORIES.includes(name))) return 'repository';
+  if (isInGit || names.some(isRepositoryName)) return 'repository';
   if (isSecretFile(parts)) return 'secrets';
   const isRunLater = RUN_LATER.includes(names[0] ?? '') || isInnerDefinition(names) || isEngine(root, real);
   return isRunLater ? 'run-later' : null;
@@ -99,6 +102,8 @@ export interface SecretPlace {
 export interface ProtectedPlaces {
   homes: string[];
   repositories: string[];
+  /** Repositories without a work tree, to which nothing leads. */
+  bare: string[];
   secrets: SecretPlace[];
   runLater: string[];
   /** Folders in these, and writable. */
@@ -113,7 +118,7 @@ interface Folder {
   names: readonly string[];
 }
 
-interface Found extends Pick<ProtectedPlaces, 'homes' | 'repositories' | 'secrets' | 'runLater'> {
+interface Found extends Pick<ProtectedPlaces, 'homes' | 'repositories' | 'bare' | 'secrets' | 'runLater'> {
   /** Folders called `node_modules` that hold an engine. */
   holding: string[];
 }
@@ -123,27 +128,31 @@ const readAtOnce = 16;
 
 /** The places of P1 to P4 in a project, at any depth. Nothing is kept: a process may move them the next moment. */
 export async function findProtectedPlaces(root: string): Promise<ProtectedPlaces> {
-  const found: Found = { homes: [], repositories: [], secrets: [], runLater: [], holding: [] };
-  const own = ownHome();
+  const found: Found = { homes: [], repositories: [], bare: [], secrets: [], runLater: [], holding: [] };
+  const own = ownFolders();
   const waiting: Folder[] = [{ path: root, names: [] }];
   while (waiting.length > 0) {
     const next = waiting.splice(-readAtOnce);
     const read = await Promise.all(next.map(({ path }) => entriesOf(path)));
     for (const [index, folder] of next.entries()) {
       const entries = read[index] ?? null;
-      if (entries !== null) waiting.push(...sort(folder, entries, own, found));
+      if (entries !== null) waiting.push(...sort({ root, own }, folder, entries, found));
       else if (folder.names.length > 0) found.homes.push(folder.path);
       else throw new Failure('SANDBOX_NOT_AVAILABLE', unreadable(folder.path));
     }
   }
   const { holding, ...places } = found;
+  const repositories = outermost(found.repositories);
+  const runLater = [...new Set(found.runLater)];
   const engine = enginePlaces(root, holding);
   const laters = RUN_LATER.map((name) => join(root, name));
   const usual = join(root, '.sentinel');
   const there = await Promise.all(laters.map(isThere));
   return {
     ...places,
-    runLater: [...laters.filter((_path, index) => there[index]), ...found.runLater, ...engine.readOnly],
+    repositories,
+    bare: found.bare.filter((path) => !repositories.includes(path)),
+    runLater: [...laters.filter((_path, index) => there[index]), ...runLater, ...engine.readOnly],
     caches: engine.caches,
     missing: [
       ...laters.filter((_path, index) => !there[index]),
@@ -152,6 +161,10 @@ export async function findProtectedPlaces(root: string): Promise<ProtectedPlaces
     ],
   };
 }
+
+/** What lies in one of the others is as hidden as that. */
+const outermost = (places: readonly string[]): string[] =>
+  [...new Set(places)].filter((place) => !places.some((other) => other !== place && isBelow(place, other)));
 
 /** Null where nobody can say what is in a folder, whose files may be reached by their names all the same. */
 async function entriesOf(folder: string): Promise<Dirent[] | null> {
@@ -174,7 +187,12 @@ const unnamed = (folder: string): string =>
   `the name of the folder ${folder} is not UTF-8, so what is in it cannot be hidden; give it another name`;
 
 /** Puts what is protected in a folder where it belongs; the folders in it that have to be looked into. */
-function sort({ path: folder, names }: Folder, entries: readonly Dirent[], own: string | null, found: Found): Folder[] {
+function sort(
+  { root, own }: { root: string; own: readonly string[] },
+  { path: folder, names }: Folder,
+  entries: readonly Dirent[],
+  found: Found,
+): Folder[] {
   if (
     names.length > 0 &&
     (isNamedHome(folder, own) || (entries.some(({ name }) => name === HOME_ID) && isKnownHome(folder)))
@@ -182,9 +200,12 @@ function sort({ path: folder, names }: Folder, entries: readonly Dirent[], own: 
     found.homes.push(folder);
     return [];
   }
-  const isIn = names.some((name) => plainName(name) === DEFINITIONS);
-  if (isIn && entries.some(({ name }) => isInnerDefinition([...names, name].map(plainName))))
-    found.runLater.push(folder);
+  if (names.length > 0 && holdsGit(entries)) {
+    found.bare.push(folder);
+    return [];
+  }
+  const at = names.map(plainName).indexOf(DEFINITIONS, 1);
+  if (at !== -1 && holdsDefinition(folder, names, entries)) found.runLater.push(join(root, ...names.slice(0, at + 1)));
   const below: Folder[] = [];
   for (const entry of entries) {
     const path = `${folder}${sep}${entry.name}`;
@@ -193,12 +214,24 @@ function sort({ path: folder, names }: Folder, entries: readonly Dirent[], own: 
     if (entry.isSymbolicLink()) {
       const place = isSecretPlace(parts) ? realOf(path) : path;
       if (place !== path) found.secrets.push({ place, link: path });
-    } else if (REPOSITORIES.includes(plainName(entry.name))) found.repositories.push(path);
-    else if (entry.isDirectory()) below.push({ path, names: parts });
+      if (isRepositoryName(entry.name)) found.repositories.push(...leadsTo(root, path, true));
+    } else if (isRepositoryName(entry.name)) {
+      found.repositories.push(path);
+      if (entry.isFile()) found.repositories.push(...leadsTo(root, path, false));
+    } else if (entry.isDirectory()) below.push({ path, names: parts });
     else if (isSecretFile(parts)) found.secrets.push({ place: path });
   }
   return below;
 }
+
+const definitionsLookedAt = 50;
+
+/** Files that only lie there, such as data of tests, are no definitions. */
+const holdsDefinition = (folder: string, names: readonly string[], entries: readonly Dirent[]): boolean =>
+  entries
+    .filter((entry) => entry.isFile() && isInnerDefinition([...names, entry.name].map(plainName)))
+    .slice(0, definitionsLookedAt)
+    .some(({ name }) => /(?:^|["'\s{,])steps["']?\s*:/.test(plainText(join(folder, name)) ?? ''));
 
 /** A link may lead to a folder as well. */
 const isSecretPlace = (names: readonly string[]): boolean => isSecretFile(names) || isSecretFile([...names, '.']);

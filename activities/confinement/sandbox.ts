@@ -15,10 +15,11 @@
  */
 import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Failure } from '../failures/failures.ts';
 import { callFilter, S_ISGID } from './call-filter.ts';
 import { findHelper, helperEnvironment, helperPath, isBelow, runHelper } from './helper-programs.ts';
+import { REPOSITORIES } from './repositories.ts';
 import { type Looked, ProjectView, type Shown } from './project-view.ts';
 import { findProtectedPlaces, type ProtectedPlaces, type SecretPlace } from './protected-places.ts';
 import { trySandbox, tryView } from './sandbox-probe.ts';
@@ -200,12 +201,12 @@ const allowsSetgid = (root: string, { repository }: SandboxRequest): boolean =>
 /** What is in the project, and is not the step's: homes are not there, what runs later is read-only. */
 function lookedAt(
   root: string,
-  { homes, repositories, secrets, runLater, caches, missing }: ProtectedPlaces,
+  { homes, repositories, bare, secrets, runLater, caches, missing }: ProtectedPlaces,
   { repository, withoutSecrets }: SandboxRequest,
 ): Looked {
   const others = repositories.filter((path) => path !== repository?.folder);
   const readOnly = [...others, ...runLater];
-  const link = [join(root, '.git'), ...readOnly].find(
+  const link = [...REPOSITORIES.map((name) => join(root, name)), ...readOnly].find(
     (path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true,
   );
   if (link !== undefined) {
@@ -213,7 +214,7 @@ function lookedAt(
       `the run is "sandboxed", and ${link} is a symbolic link, which a sandbox cannot keep from being replaced; put what it leads to in its place`,
     );
   }
-  const unread = [...secrets, ...others.map((place) => ({ place }))];
+  const unread = [...secrets, ...[...others, ...bare].map((place) => ({ place }))];
   const hidden = withoutSecrets === undefined ? [] : hiddenPlaces(root, unread, withoutSecrets);
   const written: Shown[] =
     repository === undefined ? [] : [{ place: join(repository.folder, 'config'), as: 'file', file: repository.config }];
@@ -240,7 +241,7 @@ function hiddenPlaces(
   secrets: readonly SecretPlace[],
   { but }: NonNullable<SandboxRequest['withoutSecrets']>,
 ): string[] {
-  const named = but.map((file) => join(root, file));
+  const named = but.map((file) => resolve(root, file));
   return secrets
     .filter(({ place, link = place }) => !named.some((file) => isBelow(place, file) || isBelow(link, file)))
     .map(({ place }) => place)

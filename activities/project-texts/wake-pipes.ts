@@ -8,18 +8,22 @@ import { join } from 'node:path';
 
 const RULES: ReadonlySet<string> = new Set(['.gitignore', '.gitattributes', '.gitmodules', '.ignore', '.rgignore']);
 
-/** A program that reads is through with that by then, mostly. */
-const firstAfterMs = 1_000;
+/** Programs that nothing holds are through with the rules by then, in most projects. */
+const firstAfterMs = 2_000;
 const everyMs = 500;
+/** A walk is long in a large project, where such a program takes long by itself. */
+const walksEvery = 10;
 const foldersMax = 50_000;
 
 /** From now on, until it is ended. */
 export function wakePipes(root: string): { end(): void } {
   let isEnded = false;
-  let timer = setTimeout(() => void look(), firstAfterMs);
-  const look = async (): Promise<void> => {
-    for (const pipe of await pipesIn(root, () => isEnded)) wake(pipe);
-    if (!isEnded) timer = setTimeout(() => void look(), everyMs);
+  let known: string[] = [];
+  let timer = setTimeout(() => void look(0), firstAfterMs);
+  const look = async (times: number): Promise<void> => {
+    if (times % walksEvery === 0) known = await pipesIn(root, () => isEnded);
+    for (const pipe of known) wake(pipe);
+    if (!isEnded) timer = setTimeout(() => void look(times + 1), everyMs);
   };
   return {
     end() {

@@ -4,9 +4,17 @@
  * asks, too, wherever its code lies.
  */
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
 import * as z from 'zod';
-import { readDecision } from './state-folder.ts';
+import { readDecision, stateFolder } from './state-folder.ts';
+
+/** The folders of this user's Sentinel, as its programs find them: the home that is named, decisions, and the cache. */
+export function foldersOfSentinel(env: NodeJS.ProcessEnv = process.env): string[] {
+  const { SENTINEL_HOME: home = '', SENTINEL_CACHE: cache = '', XDG_CACHE_HOME: caches = '' } = env;
+  const cached = cache !== '' ? cache : join(caches !== '' ? caches : join(homedir(), '.cache'), 'sentinel');
+  return [...(home === '' ? [] : [home]), stateFolder(), cached].map((path) => resolve(path));
+}
 
 const Id = z.string().regex(/^[0-9a-f]{32}$/);
 export const HomeRecord = z.strictObject({ id: Id, path: z.string(), inode: z.string(), key: z.string().min(32) });

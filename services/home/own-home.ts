@@ -55,9 +55,8 @@ export function makeHome(home: string, say: (text: string) => void = () => undef
 
 /** Where no decision can be kept (a container without a home folder), such a home is known by `SENTINEL_HOME` alone. */
 function recordNamedHome(home: string): void {
-  if (basename(home) === '.sentinel' || isKnownHome(home)) return;
   try {
-    adoptHome(home);
+    if (basename(home) !== '.sentinel' && !isKnownHome(home)) adoptHome(home);
   } catch {
     // Nobody could say so later; the home itself is as good without.
   }
@@ -154,7 +153,9 @@ function makeFolder(home: string): void {
   mkdirSync(home, { recursive: true, mode: 0o755 });
 }
 
-/** Records of homes that are there no more. */
+const forgottenAfterMs = 180 * 86_400_000;
+
+/** Records of homes that have long been gone: one that was moved is still known by its id. */
 function forgetGone(): void {
   const folder = join(stateFolder(), 'homes');
   let names: string[] = [];
@@ -165,7 +166,8 @@ function forgetGone(): void {
   }
   for (const name of names) {
     const record = recordNamed(name.replace(/\.json$/, ''));
-    if (record !== null && statSync(record.path, { throwIfNoEntry: false }) === undefined)
+    const isGone = record !== null && statSync(record.path, { throwIfNoEntry: false }) === undefined;
+    if (isGone && Date.now() - statSync(join(folder, name)).mtimeMs > forgottenAfterMs)
       rmSync(join(folder, name), { force: true });
   }
 }

@@ -17,9 +17,13 @@ export function stateFolder(): string {
 /** Null where there is no such file, or where somebody else could have written it. */
 export function readDecision(...path: string[]): string | null {
   const file = join(stateFolder(), ...path);
-  const [folder, found] = [stateFolder(), file].map((place) => statSync(place, { throwIfNoEntry: false }));
-  if (folder === undefined || found === undefined || !isOfUserAlone(folder) || !isOfUserAlone(found)) return null;
-  return readFileSync(file, 'utf8');
+  try {
+    const isTrusted = [stateFolder(), file].every((place) => isOfUserAlone(statSync(place)));
+    return isTrusted ? readFileSync(file, 'utf8') : null;
+  } catch {
+    // There is none, or nobody here can look.
+    return null;
+  }
 }
 
 /** Throws `ConfigError` where the folder cannot be written, or where others can write it. */

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { adoptHome } from '../../services/home/own-home.ts';
 import { temporaryFolder } from '../activities/harness/step-context.ts';
 import { pathsIn, writtenProject } from '../activities/harness/written-project.ts';
@@ -30,6 +30,23 @@ const places: [string, string, ((project: string) => void)?][] = [
     (project) => {
       cpSync(join(project, 'var/copy'), join(project, 'var/origin'), { recursive: true });
       adoptHome(join(project, 'var/origin'));
+    },
+  ],
+  ['one that was set aside', '.sentinel.foreign-1732750000000'],
+  [
+    "the user's decisions",
+    'state/sentinel',
+    (project) => {
+      vi.stubEnv('XDG_STATE_HOME', join(project, 'state'));
+      onTestFinished(() => void vi.unstubAllEnvs());
+    },
+  ],
+  [
+    'the cache',
+    'cache/sentinel',
+    (project) => {
+      vi.stubEnv('XDG_CACHE_HOME', join(project, 'cache'));
+      onTestFinished(() => void vi.unstubAllEnvs());
     },
   ],
   [
@@ -85,9 +102,10 @@ describe('git takes no home with it', () => {
 });
 
 describe.runIf(hasSandbox)('a sandbox shows no home', () => {
-  it.each(places.slice(0, 3))('%s', async (_what, place) => {
+  it.each(places)('%s', async (_what, place, set) => {
     const project = await temporaryFolder();
     await home(project, place);
+    set?.(project);
     const { stdout } = await shell(project, {
       command: `ls -A ${place}; find / -name postgres.password 2>/dev/null; cat ${place}/postgres.password`,
     });

@@ -7,13 +7,14 @@ import { commandContext } from '../../activities/harness/command-context.ts';
 import { temporaryFolder } from '../../activities/harness/step-context.ts';
 import { command, hasSandbox, shell } from '../inside.ts';
 
+const OWN = 'steps: []\n';
 const registry = createRegistry(builtInCommands());
 
 async function folder(...files: string[]): Promise<string> {
   const project = await temporaryFolder();
   for (const path of files) {
     await mkdir(dirname(join(project, path)), { recursive: true });
-    await writeFile(join(project, path), 'own');
+    await writeFile(join(project, path), OWN);
   }
   return project;
 }
@@ -24,10 +25,20 @@ describe.runIf(hasSandbox)('a sandboxed step', () => {
   it.each(places)('changes, moves and adds none: %s', async (path) => {
     const project = await folder(path);
     const at = dirname(path);
-    const line = `echo x > ${path}; rm ${path}; mv ${at} gone; mv ${dirname(at)} gone; ln -s /tmp ${at}/more; echo x > ${at}/new.json`;
+    const top = path.slice(0, path.toLowerCase().indexOf('sentinels') + 'sentinels'.length);
+    const line = `echo x > ${top}/new.json; echo x > ${path}; rm ${path}; mv ${at} gone; mv ${dirname(at)} gone; ln -s /tmp ${at}/more; echo x > ${at}/new.json`;
     await shell(project, { command: line });
-    expect(await readFile(join(project, path), 'utf8')).toBe('own');
+    expect(await readFile(join(project, path), 'utf8')).toBe(OWN);
     expect((await shell(project, { command: `ls -A ${at}` })).stdout.split('\n').filter(Boolean)).toHaveLength(1);
+  });
+
+  it('works in folders of that name that hold data', async () => {
+    const project = await folder();
+    await mkdir(join(project, 'test/sentinels'), { recursive: true });
+    await writeFile(join(project, 'test/sentinels/snap.json'), '{"a": [1]}');
+    expect(
+      await shell(project, { command: 'echo x > test/sentinels/snap.json && echo x > test/sentinels/b.json' }),
+    ).toMatchObject({ success: true });
   });
 
   it('works in folders of that name that hold no definition, and in packages', async () => {
