@@ -28,7 +28,7 @@ export interface GitRun {
   isLogged?: boolean;
 }
 
-export function runGit({ args, stdin, isLogged = false }: GitRun, context: CommandContext): Promise<ShellResult> {
+export async function runGit({ args, stdin, isLogged = false }: GitRun, context: CommandContext): Promise<ShellResult> {
   const { project } = context.run;
   const { mode, asksForPrograms } = context.confinement ?? {};
   const unasked = asksForPrograms === true ? UNASKED : [];
@@ -47,7 +47,7 @@ export function runGit({ args, stdin, isLogged = false }: GitRun, context: Comma
       context,
     );
   if (mode === undefined) return run('git', agent());
-  const repository = findRepository(project, mode);
+  const repository = await findRepository(project, mode);
   const program = gitProgram(project);
   return mode === 'readonly'
     ? withReadOnlyView(repository, (variables) => run(program, variables))

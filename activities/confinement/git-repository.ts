@@ -15,6 +15,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { Failure } from '../failures/failures.ts';
 import { findHelper, helperPath, isBelow, realOf, runHelper } from './helper-programs.ts';
 import { plainText } from '../project-texts/plain-file.ts';
+import { refuseStrange } from './whole-repository.ts';
 
 export interface Repository {
   /** What lies beside the work tree: HEAD, index. */
@@ -24,8 +25,9 @@ export interface Repository {
   workTree: string;
 }
 
-const DATA = ['refs', 'packed-refs', 'objects', 'logs', 'shallow', 'reftable'];
-const CHECKED = [...DATA, 'HEAD', 'index', 'config', 'commondir', 'objects/pack', 'objects/info', 'info'];
+const FOLDERS = ['refs', 'objects', 'logs', 'reftable'];
+const DATA = [...FOLDERS, 'packed-refs', 'shallow'];
+const READ = { folders: [...FOLDERS, 'info'], single: ['packed-refs', 'shallow', 'HEAD', 'index', 'config'] };
 
 /** Settings that only say how data are read and shown. */
 const HARMLESS =
@@ -57,7 +59,7 @@ export function gitProgram(project: string): string {
 const gitFailure = (finding: string): Failure => new Failure('GIT_FAILED', finding);
 
 /** The repository that a run may use: in `sandboxed` only one that lies in the project. */
-export function findRepository(project: string, mode: 'readonly' | 'sandboxed'): Repository {
+export async function findRepository(project: string, mode: 'readonly' | 'sandboxed'): Promise<Repository> {
   const root = realpathSync(project);
   for (let at = root; ; at = dirname(at)) {
     const found = lstatSync(join(at, '.git'), { throwIfNoEntry: false });
@@ -70,7 +72,7 @@ export function findRepository(project: string, mode: 'readonly' | 'sandboxed'):
 
 function repositoryAt(workTree: string, isFolder: boolean): Repository {
   const place = join(workTree, '.git');
-  if (isFolder) return { gitFolder: place, commonFolder: place, workTree };
+  if (isFolder) return { gitFolder: place, commonFolder: commonOf(place), workTree };
   const named = /^gitdir: (.+)/.exec(plainText(place) ?? '')?.[1]?.trim();
   const gitFolder = named === undefined ? null : resolve(workTree, named);
   if (gitFolder === null || !existsSync(gitFolder)) throw gitFailure(`${place} leads to no repository; repair it`);
@@ -79,33 +81,27 @@ function repositoryAt(workTree: string, isFolder: boolean): Repository {
   const isKnown = existsSync(back) && realOf((plainText(back) ?? '').trim()) === realOf(place);
   if (!isKnown && !isBelow(realpathSync(gitFolder), workTree))
     throw gitFailure(`${place} leads to ${gitFolder}, which does not know this work tree; use "mode": "full" for it`);
+  return { gitFolder, commonFolder: commonOf(gitFolder), workTree };
+}
+
+function commonOf(gitFolder: string): string {
   const common = join(gitFolder, 'commondir');
-  const commonFolder = existsSync(common) ? resolve(gitFolder, (plainText(common) ?? '').trim()) : gitFolder;
-  return { gitFolder, commonFolder, workTree };
+  return existsSync(common) ? resolve(gitFolder, (plainText(common) ?? '').trim()) : gitFolder;
 }
 
 /** In the project a run may have made it: then it keeps all that it has within itself. */
-function checked(repository: Repository, root: string, mode: 'readonly' | 'sandboxed'): Repository {
+async function checked(repository: Repository, root: string, mode: 'readonly' | 'sandboxed'): Promise<Repository> {
   const { gitFolder, commonFolder } = repository;
   const isOurs = isBelow(realpathSync(gitFolder), root);
   if (!isOurs && mode === 'sandboxed')
     throw gitFailure(`the repository ${gitFolder} lies outside the project, where a sandboxed run sees nothing`);
   if (!isOurs) return repository;
-  if (realpathSync(commonFolder) !== gitFolder)
+  if (realOf(commonFolder) !== gitFolder)
     throw gitFailure(
       `${gitFolder} leads to ${commonFolder}; a "${mode}" run uses a repository that is whole by itself`,
     );
-  const link = CHECKED.map((name) => join(gitFolder, name)).find(
-    (path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true,
-  );
-  if (link !== undefined) throw gitFailure(`${link} is a symbolic link; a "${mode}" run uses a repository without`);
-  const alternates = join(gitFolder, 'objects/info/alternates');
-  const text = existsSync(alternates) ? plainText(alternates) : '';
-  if (text === null) throw gitFailure(`${alternates} cannot be read; repair it`);
-  const borrowed = text.split('\n').filter(Boolean);
-  const outside = borrowed.find((path) => !isBelow(realOf(resolve(gitFolder, 'objects', path)), root));
-  if (outside !== undefined)
-    throw gitFailure(`the repository borrows objects from ${outside}; "git repack -a -d" and remove ${alternates}`);
+  const single = [...READ.single, ...readdirSync(gitFolder).filter(isPlainData)];
+  await refuseStrange(gitFolder, { ...READ, single }, root);
   return repository;
 }
 
