@@ -7,6 +7,7 @@ import { Failure } from '../failures/failures.ts';
 import { shortMark, type CommandContext } from './command.ts';
 import {
   checkRemote,
+  commitOf,
   confined,
   confinedToWrite,
   git,
@@ -16,7 +17,9 @@ import {
   Name,
   Path,
   Paths,
+  revision,
   runGit,
+  submodules,
 } from './git-run.ts';
 import { readStatus } from './git-status.ts';
 
@@ -85,9 +88,10 @@ export function runBranchOperation(params: BranchParams, context: CommandContext
 
 /** Of a commit: the id of a file would show what it holds. */
 async function showCommit({ commit = 'HEAD', paths }: ParamsOf<'show'>, context: CommandContext): Promise<JsonObject> {
-  const options = ['show', '--no-ext-diff', '--no-textconv', '--no-show-signature', '--end-of-options'];
+  const options = ['show', '--no-ext-diff', '--no-textconv', '--no-show-signature', ...submodules(context)];
   const limits = await confined(paths ?? [], context);
-  const { stdout, truncated } = await git({ args: [...options, `${commit}^{commit}`, '--', ...limits] }, context);
+  const named = `${await revision(commit, context)}^{commit}`;
+  const { stdout, truncated } = await git({ args: [...options, '--end-of-options', named, '--', ...limits] }, context);
   return { operation: 'show', output: stdout, commit, ...(truncated === true ? { truncated } : {}) };
 }
 
@@ -99,7 +103,7 @@ async function showFile(
 ): Promise<JsonObject> {
   resolveInside(context.run.project, file, accessOf(context));
   const plain = file.replace(/^(?:\.\/)+/, '');
-  const args = ['show', '--no-textconv', '--end-of-options', `${commit}:./${plain}`];
+  const args = ['show', '--no-textconv', '--end-of-options', `${await revision(commit, context)}:./${plain}`];
   const { stdout, truncated } = await git({ args }, context);
   return { operation: 'show', output: stdout, commit, file, ...(truncated === true ? { truncated } : {}) };
 }
@@ -120,12 +124,6 @@ async function branches(context: CommandContext): Promise<JsonObject> {
 function readBranch(line: string) {
   const [mark = '', name = '', commit = '', upstream = ''] = line.split('\t');
   return { isCurrent: mark === '*', name, commit, upstream: upstream === '' ? null : upstream };
-}
-
-async function commitOf(name: string, context: CommandContext): Promise<string | null> {
-  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
-  const found = await runGit({ args }, context);
-  return found.success ? found.stdout.trim() : null;
 }
 
 /** One that is there already, at the same commit, was made by an attempt before. */
@@ -177,7 +175,7 @@ async function unstage({ paths }: ParamsOf<'unstage'>, context: CommandContext):
 /** What the files hold now is gone. */
 async function restore({ paths, from }: ParamsOf<'restore'>, context: CommandContext): Promise<JsonObject> {
   const limits = await confinedToWrite(paths, context);
-  const source = from === undefined ? [] : ['--source', from];
+  const source = from === undefined ? [] : ['--source', await revision(from, context)];
   const { output } = await git(
     { args: ['restore', ...source, '--worktree', '--', ...limits], isLogged: true },
     context,

@@ -21,6 +21,9 @@ const ENVIRONMENT = { GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0', GIT_PAG
 /** Programs that git starts for a look, too, where the repository's configuration names them. */
 const UNASKED = ['-c', 'core.fsmonitor=false', '-c', 'log.showSignature=false'];
 
+/** A model sees of a submodule which commit it is at: what is in it has no names of this repository. */
+const CLOSED = ['-c', 'diff.submodule=short', '-c', 'submodule.recurse=false'];
+
 export interface GitRun {
   args: string[];
   stdin?: string;
@@ -31,12 +34,12 @@ export interface GitRun {
 export async function runGit({ args, stdin, isLogged = false }: GitRun, context: CommandContext): Promise<ShellResult> {
   const { project } = context.run;
   const { mode, asksForPrograms } = context.confinement ?? {};
-  const unasked = asksForPrograms === true ? UNASKED : [];
+  const told = [...(asksForPrograms === true ? UNASKED : []), ...(isByModel(context) ? CLOSED : [])];
   const run = (command: string, env: Record<string, string>, sandbox?: SandboxRequest): Promise<ShellResult> =>
     runShell(
       {
         command,
-        args: ['--no-pager', '-c', 'color.ui=false', '-c', 'safe.bareRepository=explicit', ...unasked, ...args],
+        args: ['--no-pager', '-c', 'color.ui=false', '-c', 'safe.bareRepository=explicit', ...told, ...args],
         env: { ...ENVIRONMENT, ...env },
         timeoutMs: context.timeoutMs,
         captureBytes: SHELL_BOUNDS.captureBytesMax,
@@ -101,8 +104,33 @@ export async function checkRemote(remote: string, context: CommandContext): Prom
 }
 
 /** In a submodule git would ask the submodule's own configuration. */
-export const submodules = (context: CommandContext): string[] =>
-  context.confinement?.mode === undefined ? [] : ['--ignore-submodules=all'];
+export function submodules({ confinement }: CommandContext): string[] {
+  if (confinement === undefined) return [];
+  if (confinement.mode !== undefined) return ['--ignore-submodules=all'];
+  return confinement.byModel === true || confinement.asksForPrograms === true ? ['--ignore-submodules=dirty'] : [];
+}
+
+/** The id of the commit that a name stands for; null where it stands for none. */
+export async function commitOf(name: string, context: CommandContext): Promise<string | null> {
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
+  const found = await runGit({ args }, context);
+  return found.success ? found.stdout.trim() : null;
+}
+
+/**
+ * What git is given for the commit, or the two commits (`a..b`, `a...b`), that somebody names. A model's are ids of
+ * commits: in a folder, which has an id as well, files have other names than those by which they are protected.
+ */
+export async function revision(name: string, context: CommandContext): Promise<string> {
+  if (!isByModel(context)) return name;
+  const [, left = name, dots = '', right = ''] = /^(.*?)(\.{2,3})(.*)$/.exec(name) ?? [];
+  const idOf = async (side: string): Promise<string> => {
+    const id = await commitOf(side === '' ? 'HEAD' : side, context);
+    if (id !== null && /^[\da-f]+$/.test(id)) return id;
+    throw new Failure('GIT_FAILED', `"${name}" names no commit of this repository; name a branch, a tag or an id`);
+  };
+  return dots === '' ? idOf(left) : `${await idOf(left)}${dots}${await idOf(right)}`;
+}
 
 /** Where HEAD is; null before the first commit. */
 export async function head(context: CommandContext): Promise<string | null> {

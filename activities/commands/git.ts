@@ -10,7 +10,7 @@ import { changedAction, refuseChanged } from './approved-action.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 import { BRANCH_OPERATIONS, isBranchOperation, runBranchOperation } from './git-branches.ts';
-import { checkRemote, confined, git, head, Name, Paths, runGit, submodules } from './git-run.ts';
+import { checkRemote, confined, git, head, Name, Paths, revision, runGit, submodules } from './git-run.ts';
 import { shownGit } from './git-shown.ts';
 import { readStatus } from './git-status.ts';
 
@@ -66,7 +66,7 @@ async function diff({ base, staged, paths }: ParamsOf<'diff'>, context: CommandC
   ];
   const limits = await confined(paths ?? [], context);
   const { stdout, truncated } = await git(
-    { args: [...options, ...(base === undefined ? [] : [base]), '--', ...limits] },
+    { args: [...options, ...(base === undefined ? [] : [await revision(base, context)]), '--', ...limits] },
     context,
   );
   // Like the text that it stands for, the result says whether there is anything in it.

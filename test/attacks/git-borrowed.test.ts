@@ -122,10 +122,12 @@ describe('a readonly run reads no object of another repository', () => {
   });
 });
 
-describe('what a readonly run reads all the same', () => {
-  const subject = async (project: string): Promise<unknown> =>
-    ((await command(project, 'code/git', { operation: 'log', format: '%s' }, 'readonly')) as { output: string }).output;
+async function subject(project: string): Promise<unknown> {
+  const found = await command(project, 'code/git', { operation: 'log', format: '%s' }, 'readonly');
+  return (found as { output: string }).output;
+}
 
+describe('what a readonly run reads all the same', () => {
   it('a repository with packs, packed refs, and hooks that are links', async () => {
     const project = await repository();
     await git(project, 'branch', 'deep/er');

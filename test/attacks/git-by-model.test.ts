@@ -18,6 +18,7 @@ const opened = useStore();
 let project: string;
 
 const git = async (...args: string[]): Promise<string> => (await execa('git', args, { cwd: project })).stdout;
+const inner = (...args: string[]) => execa('git', args, { cwd: join(project, 'sub') });
 async function write(path: string, text: string): Promise<void> {
   await mkdir(dirname(join(project, path)), { recursive: true });
   await writeFile(join(project, path), text);
@@ -64,6 +65,53 @@ describe('what commits hold', () => {
     expect(JSON.stringify(await byModel({ operation: 'show', commit: 'v1' }))).toContain('b.txt');
   });
 
+  it('is not shown, compared or restored by the ids of folders', async () => {
+    const root = await git('rev-parse', 'HEAD^{tree}');
+    const folder = await git('rev-parse', 'HEAD:config');
+    const empty = await git('hash-object', '-t', 'tree', '/dev/null');
+    await git('tag', 'folder', folder);
+    // In them a file has another name, and none that says that it holds secrets.
+    await write('plain', HIDDEN);
+    await commit('plain');
+    for (const tree of [root, root.slice(0, 8), folder, 'folder', 'HEAD^{tree}', 'HEAD~1^{tree}'])
+      for (const params of [
+        { operation: 'show', commit: tree, file: 'b.txt' },
+        { operation: 'diff', base: tree },
+        { operation: 'diff', base: `${tree}..HEAD` },
+        { operation: 'diff', base: `HEAD^{tree}..${tree}` },
+        { operation: 'diff', base: `${empty}..${tree}` },
+        { operation: 'diff', base: `${tree}...` },
+        { operation: 'restore', from: tree, paths: '.' },
+      ])
+        await expect(byModel(params), JSON.stringify(params)).rejects.toMatchObject({ code: 'GIT_FAILED' });
+    // A definition names what it likes.
+    expect(await run({ operation: 'diff', base: `${empty}..${root}` })).toMatchObject({
+      output: expect.stringContaining('b.txt') as string,
+    });
+  });
+
+  it('is shown, compared and restored by every name of a commit', async () => {
+    await git('tag', '--annotate', '--message=of a commit', 'v1');
+    await git('branch', 'topic/one', 'HEAD~1');
+    await write('b.txt', 'changed\n');
+    const id = await git('rev-parse', 'HEAD');
+    for (const name of ['HEAD', 'v1', 'main', id, id.slice(0, 9), 'main@{0}', 'v1^{}'])
+      expect(await byModel({ operation: 'show', commit: name, file: './b.txt' }), name).toMatchObject({
+        output: 'b\n',
+        commit: name,
+      });
+    for (const base of ['HEAD', 'v1', 'topic/one', 'topic/one..', 'topic/one...v1', '..HEAD~1', `HEAD^..${id}`])
+      expect(await byModel({ operation: 'diff', base }), base).toMatchObject({
+        output: expect.stringContaining('b.txt') as string,
+      });
+    await byModel({ operation: 'restore', from: 'v1', paths: 'b.txt' });
+    expect(await readFile(join(project, 'b.txt'), 'utf8')).toBe('b\n');
+    await expect(byModel({ operation: 'diff', base: 'nowhere' })).rejects.toMatchObject({
+      code: 'GIT_FAILED',
+      message: expect.stringContaining('"nowhere" names no commit') as string,
+    });
+  });
+
   it('is shown of the project, where the repository is larger', async () => {
     await write('app/x.js', 'x\n');
     await write('other/y.js', 'y of others\n');
@@ -100,6 +148,50 @@ describe('what commits hold', () => {
     await run({ operation: 'unstash' });
     await byModel({ operation: 'unstash' });
     expect(await readFile(join(project, 'b.txt'), 'utf8')).toBe('changed\n');
+  });
+});
+
+describe('a submodule', () => {
+  beforeEach(async () => {
+    const other = await repository(await temporaryFolder());
+    await git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', other, 'sub');
+    await commit('sub');
+    await write('sub/.env', `KEY=${HIDDEN}\n`);
+    await inner('add', '--all', '--force');
+    await inner('-c', 'user.name=T', '-c', 'user.email=t@example.org', 'commit', '--quiet', '--message=secret');
+    await write('sub/.env', `KEY=${HIDDEN}-changed\n`);
+    await git('config', 'diff.submodule', 'diff');
+  });
+
+  it('shows a model which commit it is at, and nothing that is in it', async () => {
+    expect(await git('diff')).toContain(HIDDEN);
+    const looks = [{ operation: 'diff' }, { operation: 'diff', base: 'HEAD' }, { operation: 'status' }];
+    for (const params of looks) {
+      const said = JSON.stringify(await byModel(params));
+      expect(said).toContain('sub');
+      expect(said).not.toContain(HIDDEN);
+    }
+    await commit('moved');
+    const said = JSON.stringify(await byModel({ operation: 'show' }));
+    expect(said).toContain('Subproject commit');
+    expect(said).not.toContain(HIDDEN);
+    expect(JSON.stringify(await run({ operation: 'show' }))).toContain(HIDDEN);
+  });
+
+  it('starts no program for a look of a model', async () => {
+    await inner('config', 'core.fsmonitor', `touch ${join(project, 'started')} #`);
+    for (const operation of ['diff', 'status', 'show']) await byModel({ operation });
+    expect(existsSync(join(project, 'started'))).toBe(false);
+  });
+
+  it('is not restored by a model', async () => {
+    await commit('moved');
+    await git('config', 'submodule.recurse', 'true');
+    await rm(join(project, 'sub/.env'));
+    await byModel({ operation: 'restore', paths: '.' });
+    expect(existsSync(join(project, 'sub/.env'))).toBe(false);
+    await run({ operation: 'restore', paths: '.' });
+    expect(existsSync(join(project, 'sub/.env'))).toBe(true);
   });
 });
 
