@@ -118,12 +118,14 @@ export async function safeConfiguration(
 ): Promise<SafeConfiguration> {
   const program = gitProgram(workTree);
   const home = { HOME: process.env['HOME'] ?? '/nonexistent' };
-  const list = async (...from: string[]): Promise<[string, string][]> => {
-    const { stdout } = await runHelper(program, ['config', ...from, '--list', '-z'], { cwd: '/', env: home });
+  const list = async (from: string[], stdin = ''): Promise<[string, string][]> => {
+    const args = ['config', ...from, '--list', '-z'];
+    const { exitCode, stdout } = await runHelper(program, args, { cwd: '/', env: home, stdin });
+    if (exitCode === undefined) throw gitFailure('git did not list the settings in time; try again');
     return stdout.split('\0').filter(Boolean).map(readSetting);
   };
-  const own = await list('--file', join(commonFolder, 'config'), '--no-includes');
-  const settings = [...(await list('--global', '--includes')), ...own];
+  const own = await list(['--file', '-', '--no-includes'], configurationIn(commonFolder));
+  const settings = [...(await list(['--global', '--includes'])), ...own];
   const filters = settings.flatMap(([name]) => /^filter\.(.+)\.(?:clean|process|required)$/.exec(name)?.[1] ?? []);
   const told = [
     ...settings.filter(([name]) => HARMLESS.test(name)),
@@ -146,6 +148,14 @@ export async function safeConfiguration(
       ),
     },
   };
+}
+
+/** As it is written; git would wait for a pipe. */
+function configurationIn(commonFolder: string): string {
+  const file = join(commonFolder, 'config');
+  const text = existsSync(file) ? plainText(file) : '';
+  if (text === null) throw gitFailure(`${file} is no file that can be read; repair it`);
+  return text;
 }
 
 /** A setting without a value is true. */

@@ -5,6 +5,7 @@
  *      project, not in a `node_modules`.
  * - H2 Their environment is fixed. No variable of a step and none of a definition reaches them, because
  *      the loader, git and most shells take orders from variables.
+ * - H3 They end: none has longer than it takes, whatever it is given to read.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, isAbsolute, join, sep } from 'node:path';
@@ -33,27 +34,32 @@ export const helperEnvironment = (path: string = helperPath()): Record<string, s
   LC_ALL: 'C',
 });
 
+/** Unless stated; each of them takes milliseconds. */
+const HELPER_MS = 10_000;
+
 export interface HelperRun {
   timeoutMs?: number;
   cwd?: string;
   env?: Record<string, string>;
+  stdin?: string;
   /** What it reads from its descriptor 3. */
   told?: Buffer;
 }
 
-/** Runs a helper program to its end, whatever that is. */
+/** Runs a helper program to its end, whatever that is; one that had to be ended has no exit code. */
 export async function runHelper(
   file: string,
   args: readonly string[],
-  { timeoutMs, cwd, env, told }: HelperRun = {},
+  { timeoutMs = HELPER_MS, cwd, env, stdin, told }: HelperRun = {},
 ): Promise<{ exitCode: number | undefined; stdout: string; stderr: string }> {
   const { exitCode, stdout, stderr } = await execa(file, args, {
     reject: false,
-    stdio: ['ignore', 'pipe', 'pipe', ...(told === undefined ? [] : [told])],
+    stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...(told === undefined ? [] : [told])],
+    ...(stdin === undefined ? {} : { input: stdin }),
     extendEnv: false,
     stripFinalNewline: false,
     env: { ...helperEnvironment(), ...env },
-    ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
+    timeout: timeoutMs,
     ...(cwd === undefined ? {} : { cwd }),
   });
   return { exitCode, stdout, stderr };

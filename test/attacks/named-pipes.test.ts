@@ -1,15 +1,17 @@
 /** Named pipes, and patterns that take for ever, where a project says something of itself: no worker waits for them. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { runHelper } from '../../activities/confinement/helper-programs.ts';
 import { findProtectedPlaces } from '../../activities/confinement/protected-places.ts';
 import { plainText } from '../../activities/project-texts/plain-file.ts';
 import { findChecks } from '../../activities/verify/find-checks.ts';
 import { GitIgnores } from '../../worker/triggers/git-ignores.ts';
 import { temporaryFolder } from '../activities/harness/step-context.ts';
 import { pathsIn, writtenProject } from '../activities/harness/written-project.ts';
-import { command } from './inside.ts';
+import { repository } from '../activities/harness/repository.ts';
+import { command, hasSandbox } from './inside.ts';
 import { processorMs } from '../elapsed.ts';
 
 function pipe(root: string, name: string): string {
@@ -76,3 +78,29 @@ test('git and ripgrep do not wait for pipes in the place of rules', async () => 
   expect(JSON.stringify(found)).toContain('src/a.ts');
   expect(JSON.stringify(found)).not.toContain('b.log');
 }, 20_000);
+
+test.each(['readonly', ...(hasSandbox ? (['sandboxed'] as const) : [])] as const)(
+  'git does not wait for a configuration that is a pipe, in the project or around it: %s',
+  async (mode) => {
+    const project = await repository();
+    const config = join(project, '.git/config');
+    const text = readFileSync(config, 'utf8');
+    rmSync(config);
+    pipe(project, '.git/config');
+    mkdirSync(join(project, 'within'));
+    for (const at of [project, join(project, 'within')])
+      await expect(command(at, 'code/git', { operation: 'log' }, mode)).rejects.toMatchObject({ code: 'GIT_FAILED' });
+    rmSync(config);
+    writeFileSync(config, text);
+    expect(await command(project, 'code/git', { operation: 'log' }, mode)).toMatchObject({ operation: 'log' });
+    rmSync(config);
+    expect(await command(project, 'code/git', { operation: 'log' }, mode)).toMatchObject({ operation: 'log' });
+  },
+  20_000,
+);
+
+test('a program that Sentinel starts beside a step ends, whatever it waits for', async () => {
+  const root = await temporaryFolder();
+  expect(await runHelper('/bin/cat', [pipe(root, 'pipe')])).toMatchObject({ exitCode: undefined, stdout: '' });
+  expect(await runHelper('/bin/cat', [], { stdin: 'read' })).toMatchObject({ exitCode: 0, stdout: 'read' });
+}, 30_000);
