@@ -2,7 +2,12 @@
 import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
 import { accessOf, resolveInside } from '../confinement/confine.ts';
-import { homesLeftOut, RUN_LATER_LEFT_OUT, SECRETS_LEFT_OUT } from '../confinement/protected-places.ts';
+import {
+  homesLeftOut,
+  PACKAGES_LEFT_OUT,
+  RUN_LATER_LEFT_OUT,
+  SECRETS_LEFT_OUT,
+} from '../confinement/protected-places.ts';
 import { Failure } from '../failures/failures.ts';
 import { shortMark, type CommandContext } from './command.ts';
 import {
@@ -285,31 +290,35 @@ async function mergeBase(branch: string, context: CommandContext): Promise<strin
 }
 
 /**
- * What would write a home of Sentinel is refused, and to a model what would write anything that it does not write:
- * a commit may hold one, as it may hold any file. `from`: HEAD unless stated.
+ * What would write a home of Sentinel is refused, to a sandboxed run what would write definitions, and to a model what
+ * would write anything that it does not write: a commit may hold one, as it may hold any file. `from`: HEAD unless stated.
  */
 async function refuseProtected(
   { from, to }: { from?: string | null; to: string },
   context: CommandContext,
 ): Promise<void> {
   const base = from ?? (await head(context)) ?? (await emptyTree(context));
-  const changed = async (places: readonly string[], left: readonly string[] = []): Promise<string | undefined> => {
+  const refuse = async (
+    places: readonly string[],
+    { but = [], because }: { but?: readonly string[]; because: string },
+  ): Promise<void> => {
     const options = ['diff', '--name-only', '--no-renames', '--no-ext-diff', '--no-textconv', '--end-of-options'];
-    const args = [...options, base, to, '--', ...places.map((path) => path.replace('exclude,', '')), ...left];
-    return (await git({ args }, context)).stdout.split('\n').find(Boolean);
+    const args = [...options, base, to, '--', ...places.map((path) => path.replace('exclude,', '')), ...but];
+    const place = (await git({ args }, context)).stdout.split('\n').find(Boolean);
+    if (place !== undefined) throw new Failure('PATH_PROTECTED', `"${to}" would change ${place}${because}`);
   };
-  const home = await changed(await homesLeftOut(context.run.project));
-  if (home !== undefined)
-    throw new Failure(
-      'PATH_PROTECTED',
-      `"${to}" would change ${home} in a home of Sentinel, which no command writes; take it out of the commit`,
-    );
-  if (!isByModel(context)) return;
-  const allowed = (context.reach?.files ?? []).map((file) => `:(exclude,literal)${file}`);
-  const place = await changed([...SECRETS_LEFT_OUT, ...RUN_LATER_LEFT_OUT], allowed);
-  if (place !== undefined)
-    throw new Failure(
-      'PATH_PROTECTED',
-      `"${to}" would change ${place}, which no model writes; make it a step of the definition, or name the file in "safety.allowFiles"`,
-    );
+  await refuse(await homesLeftOut(context.run.project), {
+    because: ' in a home of Sentinel, which no command writes; take it out of the commit',
+  });
+  const isSandboxed = context.confinement?.mode === 'sandboxed';
+  if (isSandboxed)
+    await refuse(RUN_LATER_LEFT_OUT, {
+      but: PACKAGES_LEFT_OUT,
+      because: ', which the command line runs later and no "sandboxed" run writes; do it yourself, or in a "full" run',
+    });
+  if (isByModel(context))
+    await refuse([...SECRETS_LEFT_OUT, ...PACKAGES_LEFT_OUT, ...(isSandboxed ? [] : RUN_LATER_LEFT_OUT)], {
+      but: (context.reach?.files ?? []).map((file) => `:(exclude,literal)${file}`),
+      because: ', which no model writes; make it a step of the definition, or name the file in "safety.allowFiles"',
+    });
 }

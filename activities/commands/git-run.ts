@@ -2,7 +2,12 @@
 import * as z from 'zod';
 import { accessOf, resolveInside } from '../confinement/confine.ts';
 import { findRepository, gitProgram, withReadOnlyView, withSafeConfiguration } from '../confinement/git-repository.ts';
-import { homesLeftOut, RUN_LATER_LEFT_OUT, SECRETS_LEFT_OUT } from '../confinement/protected-places.ts';
+import {
+  homesLeftOut,
+  PACKAGES_LEFT_OUT,
+  RUN_LATER_LEFT_OUT,
+  SECRETS_LEFT_OUT,
+} from '../confinement/protected-places.ts';
 import type { SandboxRequest } from '../confinement/sandbox.ts';
 import { Failure } from '../failures/failures.ts';
 import { SHELL_BOUNDS } from '../shell/process/bounds.ts';
@@ -90,7 +95,9 @@ export async function confined(paths: readonly string[], context: CommandContext
 /** The same, where git changes files: they are ones that the step may write. */
 export async function confinedToWrite(paths: readonly string[], context: CommandContext): Promise<string[]> {
   for (const path of paths) resolveInside(context.run.project, path, accessOf(context, { writes: true }));
-  return [...(await confined(paths, context)), ...(isByModel(context) ? RUN_LATER_LEFT_OUT : [])];
+  const isForbidden = isByModel(context) || context.confinement?.mode === 'sandboxed';
+  const runLater = isForbidden ? RUN_LATER_LEFT_OUT : [];
+  return [...(await confined(paths, context)), ...runLater, ...(isByModel(context) ? PACKAGES_LEFT_OUT : [])];
 }
 
 export const isByModel = ({ confinement }: CommandContext): boolean => confinement?.byModel === true;

@@ -86,12 +86,15 @@ const patternOf = (path: string): string =>
 /** The same for files with secrets, where a model asks. */
 export const SECRETS_LEFT_OUT: readonly string[] = SECRET_GLOBS.map((glob) => `:(exclude,glob,icase)${glob}`);
 
-/** And for what runs later, where a model has something written. */
+/** And for what runs later, where a model or a `sandboxed` run has something written; a link of that name leads to definitions. */
 export const RUN_LATER_LEFT_OUT: readonly string[] = [
   ...RUN_LATER.map((name) => `:(exclude,icase)${name}`),
+  `:(exclude,glob,icase)**/${DEFINITIONS}`,
   ...DEFINITION_ENDINGS.map((ending) => `:(exclude,glob,icase)**/${DEFINITIONS}/**/*${ending}`),
-  ':(exclude,glob,icase)**/node_modules/**',
 ];
+
+/** An engine may load them; a sandbox itself holds those of the engine. */
+export const PACKAGES_LEFT_OUT: readonly string[] = [':(exclude,glob,icase)**/node_modules/**'];
 
 /** A file with secrets, or a folder of them, and the link by whose name it is one. */
 export interface SecretPlace {

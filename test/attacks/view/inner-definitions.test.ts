@@ -1,10 +1,14 @@
 /** Definitions of folders in a project: whoever stands there runs them by their names. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { execa } from 'execa';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import type { JsonObject } from '../../../language/json.ts';
 import { commandContext } from '../../activities/harness/command-context.ts';
+import { repository } from '../../activities/harness/repository.ts';
 import { temporaryFolder } from '../../activities/harness/step-context.ts';
+import { useStore } from '../../store/harness/opened.ts';
 import { command, hasSandbox, shell } from '../inside.ts';
 
 const OWN = 'steps: []\n';
@@ -66,5 +70,89 @@ describe('commands of a sandboxed run, and those of a model, write none', () => 
       expect(await command(project, 'code/write', { path, content: 'x' }, 'sandboxed')).toMatchObject({
         changed: true,
       });
+  });
+});
+
+describe.runIf(hasSandbox)('git of a sandboxed run', () => {
+  const opened = useStore();
+  let project: string;
+  const git = (...args: string[]) => execa('git', args, { cwd: project });
+  const within = (params: JsonObject): Promise<unknown> =>
+    registry.run(
+      'code/git',
+      params,
+      commandContext(project, { store: opened.store, confinement: { mode: 'sandboxed' } }),
+    );
+  const isThere = (path: string): Promise<boolean> =>
+    lstat(join(project, path)).then(
+      () => true,
+      () => false,
+    );
+
+  async function put(path: string): Promise<void> {
+    await mkdir(dirname(join(project, path)), { recursive: true });
+    await writeFile(join(project, path), 'theirs');
+  }
+
+  async function link(path: string, target: string): Promise<void> {
+    await mkdir(dirname(join(project, path)), { recursive: true });
+    await symlink(target, join(project, path));
+  }
+
+  async function commitAll(message: string): Promise<void> {
+    await git('add', '--all', '--force');
+    await git('commit', '--quiet', `--message=${message}`);
+  }
+
+  beforeEach(async () => {
+    project = await repository();
+    await git('switch', '--quiet', '--create', 'topic');
+    await put('packages/b/index.ts');
+  });
+
+  it.each([
+    ...places.map((path) => [path, put] as const),
+    ['packages/b/sentinels', (path: string) => link(path, '..')] as const,
+    ['sentinels', (path: string) => link(path, 'packages')] as const,
+  ])('writes none: %s', async (path, make) => {
+    await make(path);
+    await commitAll('theirs');
+    await git('switch', '--quiet', 'main');
+    for (const operation of ['switch', 'merge'])
+      await expect(within({ operation, branch: 'topic' }), operation).rejects.toMatchObject({ code: 'PATH_PROTECTED' });
+    await within({ operation: 'restore', paths: '.', from: 'topic' });
+    await within({ operation: 'restore', paths: [path.split('/')[0] ?? '', 'a.txt'], from: 'topic' }).catch(() => null);
+    expect(await isThere(path)).toBe(false);
+    await rm(join(project, 'packages'), { recursive: true });
+    await make(path);
+    await git('stash', 'push', '--quiet', '--include-untracked');
+    await expect(within({ operation: 'unstash' })).rejects.toMatchObject({ code: 'PATH_PROTECTED' });
+    await git('stash', 'drop', '--quiet');
+    await command(project, 'code/git', { operation: 'switch', branch: 'topic' }, 'full');
+    expect(await isThere(path)).toBe(true);
+  });
+
+  it('changes none that is there, and writes what else there is', async () => {
+    const others = ['src/sentinels/watch.ts', 'src/sentinels.json', 'node_modules/p/sentinels/x.json'];
+    for (const path of others) await put(path);
+    await commitAll('others');
+    await git('switch', '--quiet', 'main');
+    await within({ operation: 'merge', branch: 'topic' });
+    for (const path of others) expect(await readFile(join(project, path), 'utf8'), path).toBe('theirs');
+    const definition = 'packages/b/sentinels/deploy.json';
+    await put(definition);
+    await commitAll('with a definition');
+    await git('switch', '--quiet', '--create', 'more');
+    await put('src/more.ts');
+    await commitAll('more');
+    await within({ operation: 'switch', branch: 'main' });
+    for (const path of [definition, 'src/sentinels/watch.ts']) await writeFile(join(project, path), 'changed');
+    await within({ operation: 'stash' });
+    expect(await readFile(join(project, 'src/sentinels/watch.ts'), 'utf8')).toBe('theirs');
+    await within({ operation: 'unstash' });
+    expect(await readFile(join(project, 'src/sentinels/watch.ts'), 'utf8')).toBe('changed');
+    await within({ operation: 'restore', paths: '.' });
+    expect(await readFile(join(project, 'src/sentinels/watch.ts'), 'utf8')).toBe('theirs');
+    expect(await readFile(join(project, definition), 'utf8')).toBe('changed');
   });
 });
