@@ -11,7 +11,7 @@ import { nestedEvents } from '../follow/nested-events.ts';
 import { standingOf } from '../lookup/run-standing.ts';
 import { isDefinitionFile } from '../../language/read/text/definition-text.ts';
 import { traceLines } from '../show/trace.ts';
-import { servedCommands, servedFiles, type Served } from './served.ts';
+import { savedOnly, servedCommands, servedFiles, type Served } from './served.ts';
 import { said } from './tool-result.ts';
 
 const handle = z.string().min(1).describe('The handle of a run.');
@@ -70,8 +70,9 @@ async function savedDefinition(served: Served, name: string) {
   // A name, and no path: what is not saved is not started from here.
   if (/[/\\]/.test(name) || isDefinitionFile(name) || existsSync(name))
     throw new ClientError('USAGE', `"${name}" is not the name of a saved sentinel; list_sentinels names them.`);
-  const { client, project } = served;
-  const { definition, problems, known } = await findDefinition(name, project, await servedCommands(served), client);
+  const { definition, problems, known } = await findDefinition(name, served.project, await servedCommands(served), {
+    storeIfUp: () => savedOnly(served),
+  });
   if (definition === null || hasErrors(problems)) {
     const errors = problems.filter(({ severity }) => severity === 'error');
     const text = errors.map(({ path, message }) => `${path}: ${message}`).join('; ');

@@ -191,6 +191,8 @@ export interface Store {
     keep(definition: Definition): Promise<StoredDefinition>;
     /** By name (the one that was saved last) or by hash. */
     find(nameOrHash: string): Promise<StoredDefinition | null>;
+    /** The same among what a person has saved and not forgotten: nothing that is kept by its hash alone. */
+    findSaved(nameOrHash: string): Promise<StoredDefinition | null>;
     /** What each name finds, by name. */
     list(): Promise<StoredDefinition[]>;
     /** All that have been saved under a name, the newest version first. */

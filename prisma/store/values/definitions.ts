@@ -100,16 +100,20 @@ function saving(database: Database): Saving {
   };
 }
 
+async function firstOf(database: Database, condition: string, nameOrHash: string): Promise<StoredDefinition | null> {
+  const [row] = await database.query<Row>(
+    `select ${COLUMNS} from definitions where ${condition}
+     order by hash = $1 desc, saved_at desc, version desc limit 1`,
+    [withoutNul(nameOrHash)],
+  );
+  return row === undefined ? null : toDefinition(row);
+}
+
 function finding(database: Database): Finding {
   return {
-    async find(nameOrHash) {
-      const [row] = await database.query<Row>(
-        `select ${COLUMNS} from definitions where hash = $1 or (name = $1 and saved_at is not null)
-         order by hash = $1 desc, saved_at desc, version desc limit 1`,
-        [withoutNul(nameOrHash)],
-      );
-      return row === undefined ? null : toDefinition(row);
-    },
+    find: (nameOrHash) => firstOf(database, 'hash = $1 or (name = $1 and saved_at is not null)', nameOrHash),
+
+    findSaved: (nameOrHash) => firstOf(database, '(hash = $1 or name = $1) and saved_at is not null', nameOrHash),
 
     async list() {
       const rows = await database.query<Row>(

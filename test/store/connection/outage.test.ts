@@ -32,6 +32,7 @@ const METHODS: Record<string, (store: Store) => Promise<unknown>> = {
   ping: (it) => it.ping(),
   'definitions.save': (it) => it.definitions.save({ name: 'd', steps: [], loop: { type: 'once' } }),
   'definitions.find': (it) => it.definitions.find('d'),
+  'definitions.findSaved': (it) => it.definitions.findSaved('d'),
   'definitions.publish': (it) => it.definitions.publish({ name: 'd', steps: [], loop: { type: 'once' } }),
   'definitions.keep': (it) => it.definitions.keep({ name: 'd', steps: [], loop: { type: 'once' } }),
   'definitions.versions': (it) => it.definitions.versions('d'),

@@ -77,6 +77,7 @@ describe('definitions', () => {
     expect(await definitions.forget('named')).toBe(false);
     expect(await named()).toEqual([undefined, undefined]);
     expect(await definitions.find(second.hash)).toEqual(second);
+    expect(await definitions.findSaved(second.hash)).toBeNull();
     await definitions.save(two);
     expect(await named()).toEqual([undefined, undefined]);
     await definitions.publish(two);
@@ -98,6 +99,8 @@ describe('definitions', () => {
     expect([await definitions.find('gate'), await definitions.versions('gate')]).toEqual([saved, [saved]]);
     expect((await definitions.list()).filter(({ name }) => name === 'gate')).toEqual([saved]);
     expect(await definitions.find(kept.hash)).toEqual(kept);
+    expect(await definitions.findSaved(kept.hash)).toBeNull();
+    expect([await definitions.findSaved('gate'), await definitions.findSaved(saved.hash)]).toEqual([saved, saved]);
     // What a person has saved stays saved, whoever starts it.
     expect(await definitions.keep(gate)).toEqual(saved);
     await Promise.all(
