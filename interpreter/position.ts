@@ -22,6 +22,7 @@ import type {
   Variables,
   Usage,
 } from './effect.ts';
+import type { Hold } from './holds.ts';
 import type { CallMark } from './stuck.ts';
 
 /** From the first release on, raised when the shape changes; `readPosition` then reads the version before as well. */
@@ -294,9 +295,8 @@ export interface Position {
     [limit: `budget.${string}`]: number;
     [granted: `more.${string}`]: number;
   };
-  /** Why the run is held, if it is. */
-  /** `atLimit`: until its limits are extended, which is a person's to do. `by`: the run whose model paused it, or agents. */
-  paused: { reason: string; since: number; atLimit?: true; by?: string } | null;
+  /** Why the run is held, and by whom, if it is. */
+  paused: Hold | null;
   stopping: boolean;
   /** Nested runs that nobody waits for; a stop or a cancellation still reaches them. */
   detached: string[];

@@ -14,7 +14,7 @@ import {
 import { depthFault } from '../../language/json.ts';
 import { previewOf } from '../../language/events/preview.ts';
 import { groupWords } from '../../language/events/group-words.ts';
-import { HELD_WITH_PARENT, type Choice, type Question } from '../../language/events/question.ts';
+import type { Choice, Question } from '../../language/events/question.ts';
 import type { RunEvent, RunStatus } from '../../language/events/run-event.ts';
 import { inlineBytesMax } from '../../language/limits.ts';
 import { CHECK_FORM } from '../../interpreter/contract.ts';
@@ -30,6 +30,7 @@ import {
   withdrawLimits,
 } from '../../interpreter/questions.ts';
 import { record, type Walk } from '../../interpreter/walk-state.ts';
+import { holdBesides, holdOf, holdWithParent, letGoOf, letGoWithParent, type Hold } from '../../interpreter/holds.ts';
 import { limitAsked } from '../../interpreter/limits.ts';
 import { openModels } from '../../interpreter/open-models.ts';
 import { lastInTurn } from '../replay-order/last-in-turn.ts';
@@ -141,17 +142,33 @@ export class Control {
 
   pause(reason: string, by?: string): RunState {
     const { position, host } = this.walk;
-    // Whoever pauses it besides has to be asked, too.
-    if (position.paused !== null && position.paused.by !== by) delete position.paused.by;
-    if (position.paused === null && !position.stopping) {
-      position.paused = { reason, since: host.now(), ...(by === undefined ? {} : { by }) };
-      record(this.walk, { type: 'paused', key: '', reason });
-      this.showStatus('paused');
-      this.tellNested('pause');
-      this.agents.handBack();
-      host.suspended();
-    }
+    if (position.paused === null) this.hold(holdOf(reason, host.now(), by));
+    else if (holdBesides(position.paused, { reason, by })) this.holdOn(position.paused);
     return this.state();
+  }
+
+  private pauseWithParent(): RunState {
+    const { position, host } = this.walk;
+    if (position.paused === null) this.hold(holdWithParent(host.now()));
+    else position.paused.around ??= 'besides';
+    return this.state();
+  }
+
+  private hold(hold: Hold): void {
+    const { position, host } = this.walk;
+    if (position.stopping) return;
+    position.paused = hold;
+    record(this.walk, { type: 'paused', key: '', reason: hold.reason });
+    this.showStatus('paused');
+    this.tellNested('pause');
+    this.agents.handBack();
+    host.suspended();
+  }
+
+  /** Held on, for another reason. */
+  private holdOn({ reason }: Hold): void {
+    record(this.walk, { type: 'paused', key: '', reason });
+    this.walk.host.suspended();
   }
 
   /** Nobody who only lifts a pause lets it go on from there. */
@@ -174,6 +191,21 @@ export class Control {
       host.suspended();
     }
     return this.state();
+  }
+
+  /** `by`, who is no person, lifts no more than what it has paused. */
+  private resumeFor(by: string | undefined): RunState {
+    const { paused } = this.walk.position;
+    if (paused === null || by === undefined || letGoOf(paused)) return this.resume();
+    this.holdOn(paused);
+    return this.state();
+  }
+
+  /** A person's word to the run around it is said of every hold; another lifts what came from there. */
+  private resumeWithParent(extendsLimits: boolean): RunState {
+    const { paused } = this.walk.position;
+    if (extendsLimits) return this.resume('limits');
+    return paused === null || letGoWithParent(paused) ? this.resume() : this.state();
   }
 
   stop(): RunState {
@@ -209,7 +241,7 @@ export class Control {
         lastInTurn(
           this.walk,
           () => this.refuseResume(extendsLimits, by),
-          () => this.resume(extendsLimits === true ? 'limits' : 'pause'),
+          () => (extendsLimits === true ? this.resume('limits') : this.resumeFor(by)),
         ),
       {
         validator: (extendsLimits, by) => this.refuseResume(extendsLimits, by),
@@ -341,9 +373,9 @@ export class Control {
   private apply(verb: ControlVerb, extendsLimits: boolean | undefined): RunState {
     switch (verb) {
       case 'pause':
-        return this.pause(HELD_WITH_PARENT);
+        return this.pauseWithParent();
       case 'resume':
-        return this.resume(extendsLimits === true ? 'limits' : 'pause');
+        return this.resumeWithParent(extendsLimits === true);
       case 'stop':
         return this.stop();
       default:
