@@ -9,7 +9,11 @@ import { DefinitionFiles, inProject, type Commands } from './read-definition.ts'
 /** Folders of a project that are looked into for files of a name. */
 const foldersSearchedMax = 100;
 
-export const originOf = ({ version, hash }: StoredDefinition): Extract<RunOrigin, { type: 'saved' }> => ({ type: 'saved', version, id: hash });
+export const originOf = ({ version, hash }: StoredDefinition): Extract<RunOrigin, { type: 'saved' }> => ({
+  type: 'saved',
+  version,
+  id: hash,
+});
 
 const versionText = ({ version, createdAt }: StoredDefinition): string =>
   `version ${version} of ${new Date(createdAt).toISOString().slice(0, 16).replace('T', ' ')}`;

@@ -12,10 +12,10 @@ import { closeSync, mkdirSync, rmSync, statSync, utimesSync, writeFileSync } fro
 import { dirname, join, relative, sep } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ProjectState } from '../../prisma/store/contract/checkpoint-contract.ts';
-import { isBelow } from '../confinement/helper-programs.ts';
+import { isBelow } from '../own-programs/helper-programs.ts';
 import { HOME_ID, isKnownHome } from '../../services/home/home-records.ts';
 import { ownFolders } from '../confinement/protected-places.ts';
-import { ofRepositories, REPOSITORIES } from '../confinement/repositories.ts';
+import { ofRepositories, REPOSITORIES } from '../confinement/repositories/repositories.ts';
 import { CHECKPOINT_BOUNDS } from './bounds.ts';
 import { isNoFileAt, type Opened, openAt, seenAt, SYMLINK } from './files-in-place.ts';
 import { GitTrouble, type ShadowGit, TooLarge } from './shadow-git.ts';

@@ -12,8 +12,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { copyFileSync, existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { gitProgram } from '../confinement/git-repository.ts';
-import { helperEnvironment, helperPath } from '../confinement/helper-programs.ts';
+import { gitProgram } from '../confinement/repositories/git-repository.ts';
+import { helperEnvironment, helperPath } from '../own-programs/helper-programs.ts';
 import { CHECKPOINT_BOUNDS } from './bounds.ts';
 import { wakePipes } from '../project-texts/wake-pipes.ts';
 

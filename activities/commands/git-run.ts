@@ -1,7 +1,12 @@
 /** How `code/git` runs git: in the run's project, held in as the run's mode says, with values that are never options. */
 import * as z from 'zod';
 import { accessOf, resolveInside } from '../confinement/confine.ts';
-import { findRepository, gitProgram, withReadOnlyView, withSafeConfiguration } from '../confinement/git-repository.ts';
+import {
+  findRepository,
+  gitProgram,
+  withReadOnlyView,
+  withSafeConfiguration,
+} from '../confinement/repositories/git-repository.ts';
 import {
   homesLeftOut,
   PACKAGES_LEFT_OUT,

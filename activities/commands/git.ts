@@ -2,7 +2,7 @@
  * `code/git` in the run's project. Values of a definition never become options of git: paths are
  * confined and stand after `--`, names that begin with a dash are refused, the message of a commit
  * goes in by stdin. In `full` git does what the repository's configuration says, hooks and all; in
- * the other modes no program of the repository's choice runs (../confinement/git-repository.ts).
+ * the other modes no program of the repository's choice runs (../confinement/repositories/git-repository.ts).
  */
 import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';

@@ -7,7 +7,7 @@ import { relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { execa } from 'execa';
 import { accessOf, resolveInside } from '../confinement/confine.ts';
-import { findHelper, helperEnvironment, helperPath } from '../confinement/helper-programs.ts';
+import { findHelper, helperEnvironment, helperPath } from '../own-programs/helper-programs.ts';
 import { Failure } from '../failures/failures.ts';
 import { wakePipes } from '../project-texts/wake-pipes.ts';
 import type { CommandContext } from './command.ts';

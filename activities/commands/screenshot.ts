@@ -4,7 +4,7 @@ import { isAbsolute } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import * as z from 'zod';
 import { Failure } from '../failures/failures.ts';
-import { findHelper, helperPath } from '../confinement/helper-programs.ts';
+import { findHelper, helperPath } from '../own-programs/helper-programs.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 import { PageProxy } from '../pages/page-proxy.ts';
 

@@ -7,7 +7,7 @@ import { closeSync, existsSync, lstatSync, mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openBeneath } from './beneath.ts';
-import { isBelow, realOf } from './helper-programs.ts';
+import { isBelow, realOf } from '../own-programs/helper-programs.ts';
 
 /** As npm installs it. */
 const PACKAGE = 'sentinel-engine';

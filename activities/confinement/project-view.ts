@@ -17,7 +17,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../failures/failures.ts';
 import { openBeneath } from './beneath.ts';
-import { isBelow } from './helper-programs.ts';
+import { isBelow } from '../own-programs/helper-programs.ts';
 
 /** A place in the project, and what the sandbox shows there. */
 export interface Shown {

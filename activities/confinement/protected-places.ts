@@ -25,8 +25,8 @@ import { DEFINITION_ENDINGS, isDefinitionFile } from '../../language/read/text/d
 import { isSecretFile, plainName, SECRET_GLOBS } from '../../language/rights/secret-files.ts';
 import { Failure } from '../failures/failures.ts';
 import { enginePlaces, isEngine, isLoadedFrom } from './engine-places.ts';
-import { isBelow, realOf } from './helper-programs.ts';
-import { holdsGit, isGitFolder, isRepositoryName, leadsTo } from './repositories.ts';
+import { isBelow, realOf } from '../own-programs/helper-programs.ts';
+import { holdsGit, isGitFolder, isRepositoryName, leadsTo } from './repositories/repositories.ts';
 import { plainText } from '../project-texts/plain-file.ts';
 
 /** Of the project, and of each folder in it: whoever stands there runs its definitions by their names. */

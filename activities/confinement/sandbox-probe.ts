@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { helperEnvironment, runHelper } from './helper-programs.ts';
+import { helperEnvironment, runHelper } from '../own-programs/helper-programs.ts';
 import { ProjectView } from './project-view.ts';
 
 const probeMs = 5_000;

@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join, sep } from 'node:path';
-import { isBelow } from './helper-programs.ts';
+import { isBelow } from '../own-programs/helper-programs.ts';
 
 export const systemFolders = [
   '/bin',

@@ -9,7 +9,7 @@ import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotoc
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { fetchFromServer } from '../http/same-server.ts';
-import { helperEnvironment, helperPath } from '../confinement/helper-programs.ts';
+import { helperEnvironment, helperPath } from '../own-programs/helper-programs.ts';
 import { findInit, underInit } from '../shell/process/step-init.ts';
 import { MARK_MAX, markOf } from '../shell/process/step-mark.ts';
 import type { ServerSettings } from './settings.ts';

@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { findHelper, runHelper } from '../confinement/helper-programs.ts';
+import { findHelper, runHelper } from '../own-programs/helper-programs.ts';
 
 /** Why no model is shown it; null: it may be. */
 export type Denied = 'it is a service of Sentinel' | 'nobody can tell whose it is' | null;

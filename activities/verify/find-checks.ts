@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, extname, join, posix } from 'node:path';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
-import { findHelper } from '../confinement/helper-programs.ts';
+import { findHelper } from '../own-programs/helper-programs.ts';
 import { plainText } from '../project-texts/plain-file.ts';
 import type { Check } from './check.ts';
 import { parseAnyOutput } from './parse/any-output.ts';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runHelper } from '../../activities/confinement/helper-programs.ts';
+import { runHelper } from '../../activities/own-programs/helper-programs.ts';
 import { findProtectedPlaces } from '../../activities/confinement/protected-places.ts';
 import { plainText } from '../../activities/project-texts/plain-file.ts';
 import { findChecks } from '../../activities/verify/find-checks.ts';

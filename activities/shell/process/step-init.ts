@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { constants } from 'node:os';
 import { execa } from 'execa';
-import { findHelper, helperEnvironment, helperPath } from '../../confinement/helper-programs.ts';
+import { findHelper, helperEnvironment, helperPath } from '../../own-programs/helper-programs.ts';
 import type { Launch } from '../../confinement/sandbox.ts';
 import { INIT_NAME, perlInit, pythonInit } from './init-programs.ts';
 

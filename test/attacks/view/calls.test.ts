@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
 import { callFilter } from '../../../activities/confinement/call-filter.ts';
-import { findHelper } from '../../../activities/confinement/helper-programs.ts';
+import { findHelper } from '../../../activities/own-programs/helper-programs.ts';
 import { isolation, systemMounts } from '../../../activities/confinement/system-view.ts';
 import { trySandbox } from '../../../activities/confinement/sandbox-probe.ts';
 import { temporaryFolder } from '../../activities/harness/step-context.ts';

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findHelper } from '../../../activities/confinement/helper-programs.ts';
+import { findHelper } from '../../../activities/own-programs/helper-programs.ts';
 import { findSandbox, sandboxDoubt } from '../../../activities/confinement/sandbox.ts';
 import { trySandbox } from '../../../activities/confinement/sandbox-probe.ts';
 import { temporaryFolder } from '../../activities/harness/step-context.ts';

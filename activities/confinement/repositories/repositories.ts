@@ -4,9 +4,9 @@
  */
 import { existsSync, type Dirent } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { plainName } from '../../language/rights/secret-files.ts';
-import { plainText } from '../project-texts/plain-file.ts';
-import { isBelow, realOf } from './helper-programs.ts';
+import { plainName } from '../../../language/rights/secret-files.ts';
+import { plainText } from '../../project-texts/plain-file.ts';
+import { isBelow, realOf } from '../../own-programs/helper-programs.ts';
 
 /** Configuration and hooks in them are programs that run later, and all that was committed is in them. */
 export const REPOSITORIES: readonly string[] = ['.git', '.hg', '.jj', '.svn'];

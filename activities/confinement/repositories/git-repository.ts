@@ -12,9 +12,9 @@ import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { Failure } from '../failures/failures.ts';
-import { findHelper, helperPath, isBelow, realOf, runHelper } from './helper-programs.ts';
-import { plainText } from '../project-texts/plain-file.ts';
+import { Failure } from '../../failures/failures.ts';
+import { findHelper, helperPath, isBelow, realOf, runHelper } from '../../own-programs/helper-programs.ts';
+import { plainText } from '../../project-texts/plain-file.ts';
 import { refuseStrange } from './whole-repository.ts';
 
 export interface Repository {

@@ -9,9 +9,9 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { Failure } from '../failures/failures.ts';
-import { plainText } from '../project-texts/plain-file.ts';
-import { isBelow } from './helper-programs.ts';
+import { Failure } from '../../failures/failures.ts';
+import { plainText } from '../../project-texts/plain-file.ts';
+import { isBelow } from '../../own-programs/helper-programs.ts';
 
 /** Enough for a million loose objects; a step can make more than anybody waits for. */
 const ENTRIES_MAX = 1_000_000;
