@@ -84,8 +84,9 @@ export class SentinelClient {
   }
 
   /**
-   * Starts a run. The definition comes from `readDefinition` or from the builder. Starts the services if they are not
-   * up. Throws `HANDLE_TAKEN` if another run has the handle.
+   * Starts a run. The definition comes from `readDefinition`, from the builder, or is an object as a file would hold it:
+   * it is read as a file is. Starts the services if they are not up. Throws `DEFINITION_INVALID`, with all problems, and
+   * `HANDLE_TAKEN` if another run has the handle.
    */
   async start(definition: Definition, options: StartOptions): Promise<Started> {
     refuseRelative(options.project);
@@ -94,13 +95,15 @@ export class SentinelClient {
       throw new ClientError('USAGE', 'What started a run is for the engine to say: leave "origin" out.');
     const startedBy: RunStarter = (await isWithinStep()) ? 'step' : (options.startedBy ?? 'person');
     if (handle !== undefined) refuseFault(givenHandleFault(handle, startedBy));
-    const [parts, { startRun }] = await Promise.all([
+    const [parts, { startRun }, { readForStart }] = await Promise.all([
       this.#connections.runServices(options.host, options.project),
       import('../runs/start-run.ts'),
+      import('./read-for-start.ts'),
     ]);
-    const { host: _host, cassette: text, ...given } = options;
+    const { host: _host, cassette: text, known, ...given } = options;
+    const read = await readForStart(parts, definition, known);
     const cassette = text === undefined ? undefined : await putCassette(parts.store, text);
-    const asked = { definition, ...given, inputs: given.inputs ?? {}, persona: given.persona ?? 'local', startedBy };
+    const asked = { ...read, ...given, inputs: given.inputs ?? {}, persona: given.persona ?? 'local', startedBy };
     const started = await asClientWould(startRun(parts, { ...asked, ...(cassette === undefined ? {} : { cassette }) }));
     if (!started.isNew) {
       throw new ClientError(

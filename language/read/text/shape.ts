@@ -24,7 +24,7 @@ export function checkShape(root: unknown): Problem | undefined {
       return problem(
         'WRONG_TYPE',
         path,
-        `${typeof value === 'number' ? String(value) : `a ${typeof value}`} is not a value that JSON can hold`,
+        `${typeof value === 'number' || value === undefined ? String(value) : `a ${typeof value}`} is not a value that JSON can hold`,
       );
     if (typeof value !== 'object' || value === null) continue;
     if (depth >= nestingDepthMax) {
