@@ -26,6 +26,7 @@ import {
   countExtension,
   limitAsked,
   endingMs,
+  heldMs,
   holdAtLimit,
   limitReached,
   remainingMs,
@@ -108,8 +109,10 @@ function* pose(walk: Walk, strand: Strand, draft: Draft): Walking<Question | nul
     expiresAt,
     digest,
   };
-  walk.position.questions.push(question);
   record(walk, { type: 'asked', key, question: { ...question, expiresAt: lastMoment(walk, strand, question) } });
+  const held = heldMs(walk);
+  if (held > 0 && expiresAt !== null) question.held = held;
+  walk.position.questions.push(question);
   return question;
 }
 
@@ -129,11 +132,16 @@ function lastMoment(walk: Walk, strand: Strand, { expiresAt }: Question): number
   return ends.length === 0 ? null : Math.min(...ends);
 }
 
+/** When it expires: time that the run is held does not pass for who is asked either. */
+function expiryOf(walk: Walk, { expiresAt, held = 0 }: Question): number | null {
+  return expiresAt === null ? null : expiresAt + Math.max(0, heldMs(walk) - held);
+}
+
 /** When waiting ends at the latest: the question's expiry, or the end of the run's time. */
 function endOf(walk: Walk, strand: Strand, question: Question): number | null {
   const shield = shieldOf(strand);
   const left = shield === null ? remainingMs(walk) : null;
-  const ends = [question.expiresAt, shield?.until ?? null, left === null ? null : walk.host.now() + left].filter(
+  const ends = [expiryOf(walk, question), shield?.until ?? null, left === null ? null : walk.host.now() + left].filter(
     (end) => end !== null,
   );
   return ends.length === 0 ? null : Math.min(...ends);
@@ -164,7 +172,8 @@ function* verdictOf(walk: Walk, strand: Strand, question: Question, end: AskEnd)
 function* whenLate(walk: Walk, strand: Strand, question: Question): Walking<Verdict | null> {
   const now = walk.host.now();
   const shield = shieldOf(strand);
-  if ((question.expiresAt !== null && now >= question.expiresAt) || (shield !== null && now >= shield.until)) {
+  const expiry = expiryOf(walk, question);
+  if ((expiry !== null && now >= expiry) || (shield !== null && now >= shield.until)) {
     close(walk, question, 'expired');
     return { expired: true };
   }
@@ -260,10 +269,11 @@ export function refusalOf(walk: Walk, request: AnswerRequest): Refusal | null {
   const question = walk.position.questions.find((open) => open.id === id);
   if (question === undefined)
     return refuse('QUESTION_UNKNOWN', `${handle} has no open question "${id}"; "sentinel inbox" shows those there are`);
-  if (question.expiresAt !== null && walk.host.now() >= question.expiresAt) {
+  const expiry = expiryOf(walk, question);
+  if (expiry !== null && walk.host.now() >= expiry) {
     return refuse(
       'QUESTION_EXPIRED',
-      `the question "${id}" expired at ${new Date(question.expiresAt).toISOString()}; the run no longer waits for it`,
+      `the question "${id}" expired at ${new Date(expiry).toISOString()}; the run no longer waits for it`,
     );
   }
   if (digest !== undefined && digest !== question.digest) {

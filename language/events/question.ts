@@ -43,6 +43,8 @@ export interface Question {
   priority: Priority;
   askedAt: number;
   expiresAt: number | null;
+  /** How long the run had been held when it was asked, in milliseconds; absent: not at all. Time that it is held afterwards is added to `expiresAt`. */
+  held?: number;
   /** SHA-256 over the canonical text of exactly what is asked: an answer to anything else is refused. */
   digest: string;
 }
