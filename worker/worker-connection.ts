@@ -4,11 +4,11 @@
  * dialled by Temporal's core as a proxy on the way to the server, which its options cannot say: they know proxies
  * by host and port alone.
  */
-import { isIPv4 } from 'node:net';
 import { native } from '@temporalio/core-bridge';
 import { NativeConnection, Runtime, type NativeConnectionOptions } from '@temporalio/worker';
 import { toNativeClientOptions } from '@temporalio/worker/lib/connection-options.js';
 import type { TemporalConnectionOptions } from '../services/config/config.ts';
+import { isThisMachine } from '../services/temporal/open-connection.ts';
 import { addressOfSocket, socketIn } from '../services/processes/sockets.ts';
 
 export function connectWorker(options: TemporalConnectionOptions): Promise<NativeConnection> {
@@ -38,10 +38,4 @@ class SocketConnection extends NativeConnection {
 
 export function nativeOptions(options: TemporalConnectionOptions): NativeConnectionOptions {
   return isThisMachine(options.address) ? { ...options, grpcCompression: { codec: 'none' } } : options;
-}
-
-/** By the name alone: `host:port`, an IPv6 host in brackets. */
-function isThisMachine(address: string): boolean {
-  const host = address.replace(/:\d+$/, '').toLowerCase();
-  return host === 'localhost' || host === '[::1]' || (isIPv4(host) && host.startsWith('127.'));
 }
