@@ -10,8 +10,8 @@ import type { RunEvent } from '../../language/events/run-event.ts';
 import type { Step } from '../../language/model.ts';
 import { Failure } from '../failures/failures.ts';
 
-/** Why an activity is cancelled where nobody asked for it. */
-const SHUTDOWN = 'WORKER_SHUTDOWN';
+/** What an attempt is told where somebody cancels its run. A worker that ends, or stood still until the server gave the attempt to another, is told something else. */
+const CANCELLED = 'CANCELLED';
 
 export interface AgentParts {
   input: Pick<RunInput, 'catalogue' | 'limits'>;
@@ -45,10 +45,10 @@ export class AgentHost extends PassingHost implements Host {
     return (await this.#parts.keep(this.takeEvents())) ? 'go' : 'yield';
   }
 
-  /** A worker that ends leaves the segment to another attempt. */
+  /** Whatever else ends the attempt leaves the segment to another one. */
   #isCancelled(): boolean {
     const { aborted, reason } = this.#parts.signal;
-    if (aborted && reason instanceof Error && reason.message === SHUTDOWN) throw reason;
+    if (aborted && !(reason instanceof Error && reason.message === CANCELLED)) throw reason;
     return aborted;
   }
 

@@ -1,6 +1,7 @@
 /** Agent segments: turns and quick calls in one activity, over dead workers, pauses and long calls. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { once } from '../../harness/definitions.ts';
 import { Harness, until } from '../../harness/harness.ts';
@@ -129,3 +130,15 @@ test('a cancelled run ends while a segment waits for the model, and tells what w
   });
   await model.double.asked.at(-1)?.closed;
 });
+
+test('a worker that stood still for longer than its heartbeats may cancels nothing: another attempt goes on', async () => {
+  model.next(kept(0), { silentMs: Number.POSITIVE_INFINITY }, kept(1), answers('Done.'));
+  const worker = await harness.startWorker(model.env);
+  const handle = await harness.start(definition());
+  await until(() => paid() === 2);
+  worker.signal('SIGSTOP');
+  await sleep(20_000);
+  worker.signal('SIGCONT');
+  expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { answer: 'Done.' } });
+  expect(await harness.rows('kept')).toHaveLength(2);
+}, 150_000);
