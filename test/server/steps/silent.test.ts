@@ -1,6 +1,6 @@
 /** A command that says nothing for longer than a worker may be silent: it is performed once, and has the time that its step gives it. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SentinelClient } from '../../../client/client.ts';
@@ -57,7 +57,9 @@ test('it ends after 20 s, and is told of its time limit after 17', async () => {
 
 test('a search that waits for a named pipe is told of its time limit, and not begun again', async () => {
   mkdirSync(join(harness.project, 'sub'));
-  execFileSync('mkfifo', [join(harness.project, 'sub', '.gitignore')]);
+  execFileSync('mkfifo', [join(harness.project, 'sub', 'pipe')]);
+  // What a link leads to is not woken (activities/project-texts/wake-pipes.ts).
+  symlinkSync('pipe', join(harness.project, 'sub', '.gitignore'));
   const step = { type: 'command', command: 'code/search', params: { pattern: 'text' }, timeoutMs: 17_000 } as const;
   const { handle } = await client.start(once('search', [step]), { project: harness.project });
   expect(await harness.result(handle)).toMatchObject({ outcome: 'failed', failure: { code: 'STEP_TIMEOUT' } });
