@@ -18,7 +18,7 @@ import { valueFault } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
 import type { EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
 import type { Paused, RunEvent } from '../language/events/run-event.ts';
-import type { InboxItem, Run, RunQuery, RunStarter } from '../prisma/store/contract/contract.ts';
+import type { InboxItem, Run, RunQuery } from '../prisma/store/contract/contract.ts';
 import type { Incident, IncidentQuery } from '../prisma/store/contract/incident-contract.ts';
 import type { CostQuery, Costs } from '../prisma/store/contract/models/spending-contract.ts';
 import { everyEvent } from '../prisma/store/runs/every-event.ts';
@@ -40,7 +40,7 @@ import {
   type FollowOptions,
 } from './follow/follow-run.ts';
 import { untilLost, type FollowWith } from './follow/until-lost.ts';
-import { isWithinStep, refuseStep } from './rights/within-step.ts';
+import { isWithinStep, refuseStep, starterHere } from './rights/within-step.ts';
 import { noSuchRun } from './lookup/no-such-run.ts';
 import { reportOf, reportWithoutRow, saidOf, webUrlOf, type RunReport } from './lookup/run-report.ts';
 import { samplesOf, type Sample, type SampleQuery } from './samples/samples.ts';
@@ -93,12 +93,12 @@ export class SentinelClient {
     const { origin, handle } = options;
     if (origin !== undefined && origin.type !== 'saved')
       throw new ClientError('USAGE', 'What started a run is for the engine to say: leave "origin" out.');
-    const startedBy: RunStarter = (await isWithinStep()) ? 'step' : (options.startedBy ?? 'person');
+    const startedBy = await starterHere(options.startedBy);
     if (handle !== undefined) refuseFault(givenHandleFault(handle, startedBy));
     const [parts, { startRun }, { readForStart }] = await Promise.all([
       this.#connections.runServices(options.host, options.project),
       import('../runs/start-run.ts'),
-      import('./read-for-start.ts'),
+      import('./reading/read-for-start.ts'),
     ]);
     const { host: _host, cassette: text, known, ...given } = options;
     const read = await readForStart(parts, definition, known);

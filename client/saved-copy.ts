@@ -1,7 +1,7 @@
 /** Definitions that come from the store: said of what runs from one, and held against the files of the project. */
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import type { RunOrigin } from '../language/events/run-event.ts';
+import type { SavedOrigin } from '../language/events/run-event.ts';
 import { contentHash } from '../prisma/store/values/content-hash.ts';
 import type { Store, StoredDefinition } from '../prisma/store/contract/contract.ts';
 import { DefinitionFiles, inProject, type Commands } from './read-definition.ts';
@@ -9,7 +9,7 @@ import { DefinitionFiles, inProject, type Commands } from './read-definition.ts'
 /** Folders of a project that are looked into for files of a name. */
 const foldersSearchedMax = 100;
 
-export const originOf = ({ version, hash }: StoredDefinition): Extract<RunOrigin, { type: 'saved' }> => ({
+export const originOf = ({ version, hash }: StoredDefinition): SavedOrigin => ({
   type: 'saved',
   version,
   id: hash,

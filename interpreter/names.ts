@@ -179,8 +179,8 @@ function textIn(raw: Json, reader: Reader): Json {
 
 /** As in a shell step, data never becomes code: it travels in the environment. */
 function withLine(command: string, read: JsonObject, written: string, reader: Reader): JsonObject {
-  const given = isJsonObject(read['env'] ?? null) ? Object.keys(read['env'] as JsonObject) : [];
-  const { line, env, files } = reader.shellLine(written, given);
+  const own = read['env'] ?? {};
+  const { line, env, files } = reader.shellLine(written, isJsonObject(own) ? Object.keys(own) : []);
   if (Object.keys(files).length > 0)
     reader.fault ??= {
       code: 'VALUE_TOO_LARGE',
@@ -189,7 +189,6 @@ function withLine(command: string, read: JsonObject, written: string, reader: Re
     };
   if (Object.keys(env).length === 0) return { ...read, command: line };
   if (command !== 'code/shell/execute') return withRun(read, line, env);
-  const own = read['env'] ?? {};
   return { ...read, command: line, ...(isJsonObject(own) ? { env: { ...env, ...own } } : {}) };
 }
 

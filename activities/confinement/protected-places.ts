@@ -17,7 +17,7 @@
  * whatever the mode. What `safety.allowFiles` names it may reach, but for homes.
  */
 import { randomBytes } from 'node:crypto';
-import { type Dirent, watch } from 'node:fs';
+import { type Dirent, existsSync, watch } from 'node:fs';
 import { lstat, readdir, rename } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { foldersOfSentinel, HOME_ID, isKnownHome } from '../../services/home/home-records.ts';
@@ -34,7 +34,18 @@ const DEFINITIONS = 'sentinels';
 const RUN_LATER = [DEFINITIONS, 'sentinel.config.ts', 'sentinel.config.js', 'sentinel.config.mjs'];
 
 /** The folders that belong to this worker, as they resolve: its home, where its user's decisions are kept, its cache. */
-export const ownFolders = (): string[] => foldersOfSentinel().map(realOf);
+export const ownFolders = (): string[] => foldersOfSentinel().map(settled);
+
+/** Those that are there do not move while a worker runs, and every path of every step is held against them. */
+const realOfOwn = new Map<string, string>();
+
+function settled(path: string): string {
+  const before = realOfOwn.get(path);
+  if (before !== undefined) return before;
+  const real = realOf(path);
+  if (existsSync(real)) realOfOwn.set(path, real);
+  return real;
+}
 
 /** With those that were set aside. */
 const NAMED = /^\.sentinel(?:\.foreign-\d+)?$/;

@@ -1,6 +1,6 @@
 /** How a run is started by a program. */
 import type { JsonObject } from '../../language/json.ts';
-import type { RunOrigin } from '../../language/events/run-event.ts';
+import type { SavedOrigin } from '../../language/events/run-event.ts';
 import type { Definition } from '../../language/model.ts';
 
 export interface StartOptions {
@@ -19,7 +19,7 @@ export interface StartOptions {
   /** Continue as new after so many steps; default: when Temporal suggests it. */
   continueEvery?: number;
   /** Recorded with the run: the version of the saved definition that it was started from. */
-  origin?: Extract<RunOrigin, { type: 'saved' }>;
+  origin?: SavedOrigin;
   /** The text of a cassette. The run then sends no request to a model, and gets the recorded answers. */
   cassette?: string;
   /** Whether the definition is saved under its name. Default: true without an `origin`. Inside a step it never is. */

@@ -24,7 +24,7 @@ import { adoptBounds, cleansUpCancelled, frameDifferences } from '../../workflow
 import type { Position } from '../../interpreter/position.ts';
 import { ClientError, refuseFault } from '../../runs/client-error.ts';
 import { givenHandleFault } from '../../runs/handles/given-handle.ts';
-import { isWithinStep } from '../rights/within-step.ts';
+import { starterHere } from '../rights/within-step.ts';
 import { asClientWould } from '../as-client-error.ts';
 import { startRun, type RunServices } from '../../runs/start-run.ts';
 import { viewerOf } from '../../runs/temporal-connection.ts';
@@ -64,7 +64,7 @@ export async function forkRun(
   events: readonly RunEvent[],
 ): Promise<Fork> {
   const { handle: of, set = {}, definition: edited, known, as, persona, host } = request;
-  const startedBy = (await isWithinStep()) ? 'step' : 'person';
+  const startedBy = await starterHere();
   refuseFault(
     faultOfValues(set, (name) => `the variable "${name}"`) ??
       (as === undefined ? null : givenHandleFault(as, startedBy)),

@@ -4,13 +4,11 @@ import { builtInCatalogue } from '../../activities/commands/catalogue.ts';
 import type { Definition } from '../../language/model.ts';
 import { hasErrors, type Problem } from '../../language/problems.ts';
 import { openProjectCommands } from '../../runs/commands/open-project.ts';
-import { ClientError } from '../../runs/client-error.ts';
 import { readConfig } from '../../services/config/config.ts';
 import { asClientWould } from '../as-client-error.ts';
 import { withBuiltIn } from '../lookup/project-catalogue.ts';
 import { filesAround, readDefinitionFile, type Known } from '../read-definition.ts';
-import { PLAIN } from '../show/paint.ts';
-import { problemLines } from '../show/problem-lines.ts';
+import { definitionInvalid } from '../reading/read-for-start.ts';
 
 export interface FileDefinition {
   definition: Definition;
@@ -35,7 +33,5 @@ export async function readDefinition(file: string, options: { project?: string }
   const around = filesAround(path, commands);
   const { definition, problems } = readDefinitionFile(path, around);
   if (definition !== null && !hasErrors(problems)) return { definition, warnings: problems, known: around.known };
-  const errors = problems.filter(({ severity }) => severity === 'error');
-  const lines = [`${file} cannot be read as a definition:`, ...problemLines(errors, PLAIN)];
-  throw new ClientError('DEFINITION_INVALID', lines.join('\n'));
+  throw definitionInvalid(`${file} cannot be read as a definition`, problems);
 }

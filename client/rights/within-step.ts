@@ -25,6 +25,10 @@ export async function isWithinStep(): Promise<boolean> {
   return mark.isWithinStep();
 }
 
+/** Who starts a run from here: a step, whatever its process says, else `said`. */
+export const starterHere = async (said: 'person' | 'agent' = 'person'): Promise<'person' | 'agent' | 'step'> =>
+  (await isWithinStep()) ? 'step' : said;
+
 /**
  * What a process of a step starts, plans or registers is kept by its id, and it may save under a name that is free. It
  * neither saves over what a name finds, nor deletes it.

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../language/json.ts';
 import type { Definition, Trigger as DefinitionTrigger } from '../../language/model.ts';
 import { contentHash } from '../../prisma/store/values/content-hash.ts';
 import type { Trigger } from '../../prisma/store/contract/trigger-contract.ts';
-import { isWithinStep } from '../rights/within-step.ts';
+import { isWithinStep, starterHere } from '../rights/within-step.ts';
 import { ClientError, refuseFault } from '../../runs/client-error.ts';
 import { createSchedule, type ScheduleReport } from '../../runs/schedules.ts';
 import { pollUntil } from '../follow/poll-until.ts';
@@ -61,7 +61,7 @@ export async function addTrigger(parts: RunServices, request: TriggerRequest): P
         run: await startRun(parts, {
           ...request,
           handle: onceHandle(definition, project, request.inputs),
-          startedBy: (await isWithinStep()) ? 'step' : 'person',
+          startedBy: await starterHere(),
         }),
       };
     case 'manual':

@@ -44,7 +44,13 @@ export type RunOrigin =
   | { type: 'schedule'; schedule: string }
   | { type: 'event'; trigger: string; event: string; seq: number }
   | { type: 'fork'; of: string; at: string }
-  | { type: 'saved'; version: number; id: string };
+  | SavedOrigin;
+
+export interface SavedOrigin {
+  type: 'saved';
+  version: number;
+  id: string;
+}
 
 export interface StepStarted extends Stamp {
   type: 'step-started';

@@ -5,7 +5,7 @@
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { RunOrigin } from '../../../language/events/run-event.ts';
+import type { SavedOrigin } from '../../../language/events/run-event.ts';
 import type { Definition } from '../../../language/model.ts';
 import { parseDefinition } from '../../../language/read/definition.ts';
 import type { StoredDefinition } from '../../../prisma/store/contract/contract.ts';
@@ -32,7 +32,7 @@ const roundsMax = 20;
 export interface FoundDefinition extends DefinitionRead {
   known: Known;
   /** Where it is a saved copy: what a run of it says of itself. */
-  origin?: Extract<RunOrigin, { type: 'saved' }>;
+  origin?: SavedOrigin;
   /** What whoever uses it should know, as sentences. */
   notices: string[];
 }

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readForStart } from '../../../client/read-for-start.ts';
+import { readForStart } from '../../../client/reading/read-for-start.ts';
 import { parseDefinition } from '../../../language/read/definition.ts';
 import type { Store } from '../../../prisma/store/contract/contract.ts';
 import { ClientError } from '../../../runs/client-error.ts';

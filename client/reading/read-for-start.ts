@@ -3,15 +3,16 @@
  * so that what a condition, a default or another spelling means is what the file would mean, and nothing is started that
  * `validate` refuses. What was read before reads as itself.
  */
-import type { Catalogue } from '../language/catalogue.ts';
-import type { Definition } from '../language/model.ts';
-import type { Problem } from '../language/problems.ts';
-import { parseDefinition } from '../language/read/definition.ts';
-import type { Store } from '../prisma/store/contract/contract.ts';
-import { referredDefinitions } from '../prisma/store/values/referred-definitions.ts';
-import { ClientError } from '../runs/client-error.ts';
-import { PLAIN } from './show/paint.ts';
-import { problemLines } from './show/problem-lines.ts';
+import type { Catalogue } from '../../language/catalogue.ts';
+import type { Definition } from '../../language/model.ts';
+import type { Problem } from '../../language/problems.ts';
+import { parseDefinition } from '../../language/read/definition.ts';
+import type { Store } from '../../prisma/store/contract/contract.ts';
+import { referredDefinitions } from '../../prisma/store/values/referred-definitions.ts';
+import { ClientError } from '../../runs/client-error.ts';
+import { referencesOf } from '../../runs/library.ts';
+import { PLAIN } from '../show/paint.ts';
+import { problemLines } from '../show/problem-lines.ts';
 
 type Known = (name: string) => Definition | undefined;
 
@@ -31,6 +32,7 @@ export async function readForStart(
   // Without what names lead to: a value that is no JSON has to be found before anything follows it.
   const alone = read(written, { catalogue, knownRefs: anything }, 'The definition');
   const known = readOnce(given, catalogue);
+  if (referencesOf(alone).length === 0) return { definition: alone, known };
   const names = await referredDefinitions(
     {
       definitions: {
@@ -59,7 +61,7 @@ function readOnce(given: Known, catalogue: Catalogue): Known {
 function read(written: unknown, options: Parameters<typeof parseDefinition>[1], what: string): Definition {
   const result = parseDefinition(withoutUndefined(written), options);
   if (result.ok) return result.definition;
-  throw invalid(result.problems, what);
+  throw definitionInvalid(`${what} cannot be started`, result.problems);
 }
 
 /** A field that a program leaves open is not there. What is no JSON otherwise, and what holds itself, is for the reader to refuse. */
@@ -82,10 +84,8 @@ function plainCopy(value: object, known: Map<unknown, unknown>): unknown {
   return Object.fromEntries(given.map(([name, field]) => [name, withoutUndefined(field, known)]));
 }
 
-function invalid(problems: readonly Problem[], what: string): ClientError {
+/** With every error as `sentinel validate` prints it. */
+export function definitionInvalid(finding: string, problems: readonly Problem[]): ClientError {
   const errors = problems.filter(({ severity }) => severity === 'error');
-  return new ClientError(
-    'DEFINITION_INVALID',
-    [`${what} cannot be started:`, ...problemLines(errors, PLAIN)].join('\n'),
-  );
+  return new ClientError('DEFINITION_INVALID', [`${finding}:`, ...problemLines(errors, PLAIN)].join('\n'));
 }
