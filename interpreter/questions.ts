@@ -109,10 +109,10 @@ function* pose(walk: Walk, strand: Strand, draft: Draft): Walking<Question | nul
     expiresAt,
     digest,
   };
+  walk.position.questions.push(question);
   record(walk, { type: 'asked', key, question: { ...question, expiresAt: lastMoment(walk, strand, question) } });
   const held = heldMs(walk);
   if (held > 0 && expiresAt !== null) question.held = held;
-  walk.position.questions.push(question);
   return question;
 }
 
