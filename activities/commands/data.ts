@@ -3,7 +3,7 @@
  * a field of the record wins over these; an `id` among its fields is its id. Everything goes through the step's session, so that a
  * record and the journal row of its step are committed together.
  */
-import { createHash } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { isJsonObject, valueFault, type Json, type JsonObject } from '../../language/json.ts';
@@ -72,9 +72,12 @@ const Row = z.custom<JsonObject>((value) => typeof value === 'object' && value !
 
 const view = ({ id, collection, createdAt, data }: DataRecord): JsonObject => ({ id, collection, createdAt, ...data });
 
-/** The same step writes the same record, however often it runs. */
+/** Nobody can work out the id of a record that is still to be written, and take it first: that write would be lost. */
+const ID_KEY = randomBytes(32);
+
+/** The same within a session, however often it performs the step; nothing of a session without a commit is kept. */
 function idOf(handle: string, key: string): string {
-  return createHash('sha256').update(`${handle}:${key}`).digest('hex').slice(0, 32);
+  return createHmac('sha256', ID_KEY).update(`${handle}:${key}`).digest('hex').slice(0, 32);
 }
 
 async function create(

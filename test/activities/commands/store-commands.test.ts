@@ -1,4 +1,5 @@
 /** Commands over the real store. */
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { CommandContext, RunPort } from '../../../activities/commands/command.ts';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
@@ -96,6 +97,17 @@ describe('data/*', () => {
     expect(await registry.run('data/create', params, context)).toEqual(first);
     await session.commit({ handle: 'run-once', key: 'once', result: null, events: [] });
     expect(await run('data/list', { collection: 'once' })).toHaveLength(1);
+  });
+
+  it('keeps a record although another step took every id that can be worked out from the run and the step', async () => {
+    const collection = 'taken';
+    const [handle, key] = ['run-taken', 'steps.taken@1'];
+    for (const text of [`${handle}:${key}`, `${handle}${key}`, key, handle])
+      for (const id of [text, createHash('sha256').update(text).digest('hex').slice(0, 32)])
+        await run('data/create', { collection, id, data: { from: 'another' } });
+    const own = { key, run: { handle, project: '/', persona: 'p', definitionHash: 'd' } };
+    const written = await run('data/create', { collection, data: { from: 'the step' } }, own);
+    expect(await run('data/list', { collection, filter: { from: 'the step' } })).toEqual([written]);
   });
 
   it('does not pass another record off as its own', async () => {
