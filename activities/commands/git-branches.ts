@@ -255,16 +255,20 @@ async function pull({ remote = 'origin', branch }: ParamsOf<'pull'>, context: Co
   if (named === '') throw new Failure('GIT_FAILED', 'HEAD is at no branch, so there is none to pull; name a "branch"');
   await checkRemote(remote, context);
   await git({ args: ['fetch', '--no-recurse-submodules', '--end-of-options', remote, named] }, context);
-  await refuseProtected({ to: 'FETCH_HEAD' }, context);
-  const { output } = await git({ args: ['merge', '--ff-only', 'FETCH_HEAD'], isLogged: true }, context);
+  // By its id: what a name stands for may change between the look and the merge.
+  const fetched = (await git({ args: ['rev-parse', '--verify', 'FETCH_HEAD^{commit}'] }, context)).stdout.trim();
+  await refuseProtected({ to: fetched }, context);
+  const { output } = await git({ args: ['merge', '--ff-only', fetched], isLogged: true }, context);
   return { operation: 'pull', output, remote, branch: named, commit: await head(context) };
 }
 
 /** Conflicts are a result: the files hold both sides, and a commit ends the merge. */
 async function merge({ branch, message }: ParamsOf<'merge'>, context: CommandContext): Promise<JsonObject> {
-  await refuseProtected({ from: await mergeBase(branch, context), to: branch }, context);
-  const told = message === undefined ? ['--no-edit'] : ['-m', message];
-  const run = { args: ['merge', ...told, '--end-of-options', branch], isLogged: true };
+  const merging = await revision(branch, context);
+  await refuseProtected({ from: await mergeBase(merging, context), to: merging }, context);
+  const said = message ?? (merging === branch ? undefined : `Merge branch '${branch}'`);
+  const told = said === undefined ? ['--no-edit'] : ['-m', said];
+  const run = { args: ['merge', ...told, '--end-of-options', merging], isLogged: true };
   const isUnderWay = context.attempt === 1 && (await conflictsIn(context)).length > 0;
   const merged = await runGit(run, context);
   const conflicts = merged.success || isUnderWay ? [] : await conflictsIn(context);
@@ -303,7 +307,9 @@ async function refuseProtected(
     { but = [], because }: { but?: readonly string[]; because: string },
   ): Promise<void> => {
     const options = ['diff', '--name-only', '--no-renames', '--no-ext-diff', '--no-textconv', '--end-of-options'];
-    const args = [...options, base, to, '--', ...places.map((path) => path.replace('exclude,', '')), ...but];
+    // In a larger repository it writes outside the project as well.
+    const sought = places.flatMap((path) => ['', 'top,'].map((magic) => path.replace('exclude,', magic)));
+    const args = [...options, base, to, '--', ...sought, ...but];
     const place = (await git({ args }, context)).stdout.split('\n').find(Boolean);
     if (place !== undefined) throw new Failure('PATH_PROTECTED', `"${to}" would change ${place}${because}`);
   };

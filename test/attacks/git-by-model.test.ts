@@ -227,6 +227,21 @@ describe.each([
     expect(await readFile(join(project, path), 'utf8')).toBe(text);
   });
 
+  it('is brought in by no model that works in a folder of the repository', async () => {
+    await mkdir(join(project, 'app'));
+    const within = (params: JsonObject, over: Partial<CommandContext> = {}): Promise<Json> =>
+      registry.run('code/git', params, commandContext(join(project, 'app'), { store: opened.store, ...over }));
+    await git('remote', 'add', 'origin', project);
+    for (const operation of ['switch', 'merge', 'pull'])
+      await expect(
+        within({ operation, branch: 'topic' }, { confinement: { byModel: true } }),
+        operation,
+      ).rejects.toMatchObject({ code: 'PATH_PROTECTED' });
+    expect(existsSync(join(project, path))).toBe(false);
+    await within({ operation: 'merge', branch: 'topic' });
+    expect(await readFile(join(project, path), 'utf8')).toBe(text);
+  });
+
   it('is brought in by a model where the definition names it', async () => {
     await byModel({ operation: 'merge', branch: 'topic' }, [folder]);
     expect(await readFile(join(project, path), 'utf8')).toBe(text);
