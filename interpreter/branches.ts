@@ -197,17 +197,16 @@ function* runBranch(fan: Fan, branch: BranchFrame): Walking<boolean> {
   });
   const flow = yield* fan.walkBranch(child);
   switch (flow.kind) {
-    case 'done': {
+    case 'done':
       branch.status = 'done';
-      const beyond = items?.end(branch) ?? null;
+      items?.end(branch);
       if (items !== undefined) drop(fan, branch);
-      return beyond !== null && failedAt(fan, branch, beyond);
-    }
+      return false;
     case 'failed':
       if (items?.collects === true && !isAbort(flow.failure)) {
-        const beyond = items.end(branch, flow.failure);
+        items.end(branch, flow.failure);
         drop(fan, branch);
-        return beyond !== null && failedAt(fan, branch, beyond);
+        return false;
       }
       return failedAt(fan, branch, flow.failure);
     case 'cancelled':
@@ -236,7 +235,6 @@ function failedAt(fan: Fan, branch: BranchFrame, failure: FailureInfo): false {
   branch.failure = failure;
   fan.failed = true;
   fan.failFast ||= isAbort(failure);
-  if (!fan.branches.includes(branch)) fan.branches.push(branch);
   if (fan.failFast) cancelOthers(fan, branch);
   return false;
 }

@@ -1,16 +1,18 @@
 /** The items of a parallel step over a list: each goes through the steps of the step once, with variables of its own. */
 import { blocksOf } from '../language/blocks.ts';
+import { previewOf, shortened } from '../language/events/preview.ts';
 import { tryEvaluate } from '../language/expression/evaluate.ts';
 import { listOf } from '../language/expression/scope.ts';
 import type { FailureInfo } from '../language/failure.ts';
-import type { Json } from '../language/json.ts';
-import { valueBytesMax } from '../language/limits.ts';
+import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
+import { itemShownMax, listBytesMax } from '../language/limits.ts';
 import type { ParallelStep, Step } from '../language/model.ts';
+import { variablesSetBy } from '../language/references/variables-set.ts';
 import type { Place } from './effect.ts';
 import type { Strand } from './host.ts';
 import { namesAt } from './names.ts';
 import type { BranchFrame, ItemsFrame } from './position.ts';
-import type { Walk } from './walk-state.ts';
+import { record, type Walk } from './walk-state.ts';
 
 export interface Lines {
   branches: BranchFrame[];
@@ -22,9 +24,12 @@ export interface Items {
   collects: boolean;
   /** The next item's line; undefined when all have begun. */
   begin(): BranchFrame | undefined;
-  /** Keeps what the item set, or how it failed; a failure where the results grow beyond what a value may be. */
-  end(branch: BranchFrame, failure?: FailureInfo): FailureInfo | null;
+  /** Keeps what the item set, or how it failed. */
+  end(branch: BranchFrame, failure?: FailureInfo): void;
 }
+
+/** Fields of a large result of which the small ones are kept. */
+const fieldsKeptMax = 50;
 
 /** What a parallel step begins with. */
 export function beginLines(walk: Walk, strand: Strand, step: ParallelStep, place: Place): Lines | FailureInfo {
@@ -50,7 +55,7 @@ export function itemsOf(
   if (items.length !== frame.count)
     return invalid(place, `"${step.over}" had ${frame.count} items when the step began, and has ${items.length} now`);
   const { as = 'item' } = step;
-  const names = outputNames(step.steps ?? []);
+  const names = namesSetIn(step.steps ?? []);
   return {
     collects: step.itemErrors === 'collect',
     begin() {
@@ -58,27 +63,66 @@ export function itemsOf(
       frame.begun += 1;
       return { status: 'waiting', own: { [as]: items[frame.begun - 1] ?? null }, block: { at: 0 }, item: frame.begun };
     },
-    end({ own, item = 0 }, failure) {
-      const set = Object.entries(own).filter(([name]) => names.has(name));
+    end({ own, item: number = 0 }, failure) {
+      const index = number - 1;
       const result =
         failure === undefined
-          ? Object.fromEntries(set)
-          : { success: false, error: failure.message, code: failure.code };
-      frame.results[item - 1] = result;
-      frame.bytes += JSON.stringify(result).length;
-      return frame.bytes > valueBytesMax ? tooLarge(place, frame) : null;
+          ? Object.fromEntries(Object.entries(own).filter(([name]) => names.has(name)))
+          : failedEntry(failure, index, items[index] ?? null);
+      keep(walk, place, frame, index, result);
     },
   };
 }
 
-/** The variables that steps keep their results in. */
-function outputNames(steps: readonly Step[]): Set<string> {
+/** The variables that steps set, as the item's result has them. */
+function namesSetIn(steps: readonly Step[]): Set<string> {
   return new Set(
     steps.flatMap((step) => [
-      ...('outputTo' in step && step.outputTo !== undefined ? [step.outputTo] : []),
-      ...blocksOf(step).flatMap(({ steps: inner }) => [...outputNames(inner)]),
+      ...variablesSetBy(step),
+      ...blocksOf(step).flatMap(({ steps: inner }) => [...namesSetIn(inner)]),
     ]),
   );
+}
+
+/** Which item it was, and why it failed; `index` counts from 0, as the list is read. */
+const failedEntry = ({ message, code }: FailureInfo, index: number, item: Json): JsonObject => ({
+  success: false,
+  error: message,
+  code,
+  index,
+  item: shownItem(item),
+});
+
+/** The item itself where it is small, else how it begins. */
+function shownItem(item: Json): Json {
+  if (typeof item === 'string') return shortened(item, itemShownMax);
+  return JSON.stringify(item).length <= itemShownMax ? item : previewOf(item);
+}
+
+/** What has been done is not lost to the size of the sum: beyond it an item's large values are left out, and nothing else. */
+function keep(walk: Walk, place: Place, frame: ItemsFrame, index: number, result: JsonObject): void {
+  const bytes = JSON.stringify(result).length;
+  if (frame.bytes + bytes <= listBytesMax) {
+    frame.results[index] = result;
+    frame.bytes += bytes;
+    return;
+  }
+  const kept = Object.fromEntries(Object.entries(result).map(([name, value]) => [name, withoutLarge(value)]));
+  frame.results[index] = kept;
+  frame.bytes += JSON.stringify(kept).length;
+  if (frame.cut === true) return;
+  frame.cut = true;
+  const message = `${place.key}: the results of the items have more than ${listBytesMax} bytes as JSON, so of item ${index} and those that end after it only small values are kept; set less in each item, or keep it in files and set their paths`;
+  record(walk, { type: 'warning', key: place.key, code: 'VALUE_TOO_LARGE', message });
+}
+
+/** In place of a large value, how large it was; a result keeps its small fields. */
+function withoutLarge(value: Json, isField = false): Json {
+  const bytes = JSON.stringify(value).length;
+  if (bytes <= itemShownMax) return value;
+  if (isField || !isJsonObject(value)) return { omitted: 'VALUE_TOO_LARGE', bytes };
+  const fields = Object.entries(value).map(([name, field]): [string, Json] => [name, withoutLarge(field, true)]);
+  return fields.length > fieldsKeptMax ? { omitted: 'VALUE_TOO_LARGE', bytes } : Object.fromEntries(fields);
 }
 
 function readList(
@@ -98,11 +142,5 @@ function readList(
 const invalid = ({ path }: Place, finding: string): FailureInfo => ({
   code: 'LIST_INVALID',
   message: `${path}.over: ${finding}`,
-  retryable: false,
-});
-
-const tooLarge = ({ key }: Place, { bytes, count }: ItemsFrame): FailureInfo => ({
-  code: 'VALUE_TOO_LARGE',
-  message: `${key}: the results of ${count} items have more than ${bytes} bytes as JSON, and at most ${valueBytesMax} are taken; set less in each item`,
   retryable: false,
 });

@@ -243,6 +243,8 @@ export interface ItemsFrame {
   count: number;
   /** Of the results so far, as JSON. */
   bytes: number;
+  /** They are more than are kept, and the run was told. */
+  cut?: true;
   /** What the items that ended set, or how they failed, by their place in the list; null of the others. */
   results: Json[];
 }

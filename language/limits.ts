@@ -49,6 +49,10 @@ export const stringLengthMax = 1024 * 1024;
 export const interpolationLengthMax = 8 * 1024 * 1024;
 /** A value of a run, as JSON; larger ones are a failure of the step that made them. */
 export const valueBytesMax = 8 * 1024 * 1024;
+/** The results of all items of a list together, as JSON; each is a value of its own. */
+export const listBytesMax = 64 * 1024 * 1024;
+/** Characters of an item that the entry of its failure shows. */
+export const itemShownMax = 1_000;
 /** Data of an event, as JSON: a run reads it as a field of the event, and its fields beside it. */
 export const eventDataBytesMax = 3 * 1024 * 1024;
 /** Larger values leave the run's history and travel as a reference. */
