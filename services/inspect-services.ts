@@ -19,6 +19,7 @@ import { readServicesState, type ServicesState } from './config/services-state.t
 import { webhookState } from './webhook-state.ts';
 import type { DoctorEntry } from './doctor-entry.ts';
 import { askOverSocket, reachOf } from './inspect-reach.ts';
+import { inspectProxy } from './inspect-proxy.ts';
 import { inspectRows } from './inspect-rows.ts';
 import { inspectWorker } from './inspect-worker.ts';
 import { findPresentTemporal, onPath } from './temporal/temporal-binary.ts';
@@ -42,7 +43,8 @@ export async function inspectServices(env: Environment = process.env): Promise<D
     inspectTemporalBinary(config, env),
     inspectRunning(config, state, env),
   ]);
-  const entries = [inspectNode(), inspectDependencies(config), await inspectProcesses(), ...answers.flat()];
+  const own = [inspectNode(), inspectDependencies(config), inspectProxy(env)];
+  const entries = [...own, await inspectProcesses(), ...answers.flat()];
   return { ok: entries.every(({ ok }) => ok), entries };
 }
 

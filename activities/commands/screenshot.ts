@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { Failure } from '../failures/failures.ts';
 import { findHelper, helperPath } from '../own-programs/helper-programs.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
+import { namesProxy } from '../pages/onward.ts';
 import { PageProxy } from '../pages/page-proxy.ts';
 
 const BOUNDS = {
@@ -30,7 +31,8 @@ const Params = z.strictObject({
 type Params = z.infer<typeof Params>;
 
 async function screenshot(params: Params, context: CommandContext) {
-  const proxy = context.confinement?.byModel === true ? await PageProxy.open() : null;
+  const isForModel = context.confinement?.byModel === true;
+  const proxy = hasProxy() || isForModel ? await PageProxy.open(isForModel) : null;
   try {
     return await shown(params, context, proxy);
   } catch (error) {
@@ -41,6 +43,17 @@ async function screenshot(params: Params, context: CommandContext) {
     throw new Failure('SCREENSHOT_FAILED', message, { cause: error });
   } finally {
     await proxy?.close();
+  }
+}
+
+function hasProxy(): boolean {
+  try {
+    return namesProxy();
+  } catch (error) {
+    throw new Failure(
+      'SCREENSHOT_FAILED',
+      `no page can be shown: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 

@@ -8,6 +8,7 @@ import { resolve } from 'node:path';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { fetchOutward } from '../http/outward.ts';
 import { fetchFromServer } from '../http/same-server.ts';
 import { helperEnvironment, helperPath } from '../own-programs/helper-programs.ts';
 import { findInit, underInit } from '../shell/process/step-init.ts';
@@ -28,7 +29,7 @@ export async function openTransport(settings: ServerSettings, project: string): 
   if ('url' in settings) {
     const transport = new StreamableHTTPClientTransport(new URL(settings.url), {
       requestInit: { headers: { ...settings.headers } },
-      fetch: (address, init) => fetchFromServer(fetch, String(address), init),
+      fetch: (address, init) => fetchFromServer(fetchOutward, String(address), init),
     });
     return { transport: transport, said: () => '' };
   }

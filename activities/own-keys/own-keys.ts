@@ -13,6 +13,9 @@ const keyLengthMin = 8;
 /** Variables of this process that hold keys of its own. */
 const OWN = /^(?:SENTINEL_\w*(?:KEY|SECRET|TOKEN|PASSWORD)|\w+_API_KEY|ANTHROPIC_AUTH_TOKEN|DATABASE_URL|PGPASSWORD)$/;
 
+/** Variables that hold the address of a proxy, and so its password. */
+const PROXY = /^(?:https?|all)_proxy$/i;
+
 const kept = new Map<string, string>();
 let own: Masker | undefined;
 
@@ -31,6 +34,13 @@ function partsOf(value: string): string[] {
   return [decoded(password), ...[...searchParams].flatMap(([name, text]) => (looksSecret(name) ? [text] : []))];
 }
 
+/** The password, and it with the user: together they are long enough to be looked for, and stand in the variable that steps get. */
+function proxyKeys(name: string, value = ''): [string, string][] {
+  const address = value.includes('://') ? value : `http://${value}`;
+  const written = /:\/\/([^/@]*:[^/@]+)@/.exec(address)?.[1];
+  return [[name, address], ...(written === undefined ? [] : [[name, written] as [string, string]])];
+}
+
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -46,6 +56,7 @@ export const isKey = (value: string): boolean =>
 export function ownMasker(): Masker {
   if (own !== undefined) return own;
   keepOwnKeys(Object.entries(process.env).filter(([name]) => OWN.test(name)));
+  keepOwnKeys(Object.entries(process.env).flatMap(([name, value]) => (PROXY.test(name) ? proxyKeys(name, value) : [])));
   own = built([...kept].map(([text, shown]) => ({ text, shown, isSecret: true })));
   return own;
 }

@@ -1,7 +1,9 @@
 /**
  * The only way out of a browser that shows a model pages: it resolves each name itself, looks at the address that it
- * got, and connects to exactly that one. So no name, no redirect, no frame and no script leads anywhere else, however
- * it is spelt. Whoever has no password of this launch is not served.
+ * got, and connects to exactly that one, or has the proxy of the environment connect (onward.ts). So no name, no
+ * redirect, no frame and no script leads anywhere else, however it is spelt. Whoever has no password of this launch is
+ * not served. A page that nobody's model asked for comes through it where the environment names a proxy, which the
+ * browser itself would have to be told, with its password.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
@@ -12,13 +14,14 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { connect, isIP, type AddressInfo, type Socket } from 'node:net';
+import { isIP, type AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { placeOf } from './addresses.ts';
 import { deniedOf } from './listeners.ts';
+import { authorizationOf, type Proxy } from '../http/proxy.ts';
+import { nameFor, pageProxy, throughTunnel, toAddress, toProxy, type Way } from './onward.ts';
 import { isOwnService } from './own-services.ts';
 
-const connectMaxMs = 10_000;
 const USER = 'page';
 const HOP_BY_HOP = ['proxy-authorization', 'proxy-connection', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade'];
 
@@ -42,7 +45,10 @@ export class PageProxy {
   readonly #sockets = new Set<Duplex>();
   readonly refused: Refusal[] = [];
 
-  private constructor() {
+  readonly #isForModel: boolean;
+
+  private constructor(isForModel: boolean) {
+    this.#isForModel = isForModel;
     this.#server = createServer((asked, answer) => void this.#forward(asked, answer));
     this.#server.on(
       'connect',
@@ -52,8 +58,8 @@ export class PageProxy {
     this.#server.on('clientError', (_error, socket) => socket.destroy());
   }
 
-  static async open(): Promise<PageProxy> {
-    const proxy = new PageProxy();
+  static async open(isForModel = true): Promise<PageProxy> {
+    const proxy = new PageProxy(isForModel);
     await new Promise<void>((resolve, reject) => {
       proxy.#server.once('error', reject);
       proxy.#server.listen(0, '127.0.0.1', resolve);
@@ -89,8 +95,8 @@ export class PageProxy {
       return;
     }
     const url = URL.canParse(asked.url ?? '') ? new URL(asked.url ?? '') : null;
-    const socket = url?.protocol !== 'http:' ? null : await this.#reach(hostOf(url), Number(url.port || 80));
-    if (url === null || socket === null) {
+    const way = url?.protocol !== 'http:' ? null : await this.#reach('http', hostOf(url), Number(url.port || 80));
+    if (url === null || way === null) {
       // An answer of ours would be shown as the page.
       asked.socket.destroy();
       return;
@@ -99,9 +105,9 @@ export class PageProxy {
     const sent = sendRequest(
       {
         method: asked.method ?? 'GET',
-        path: `${url.pathname}${url.search}`,
-        headers: { ...headers, connection: 'close' },
-        createConnection: () => socket,
+        path: `${way.asked ?? ''}${url.pathname}${url.search}`,
+        headers: { ...headers, ...way.headers, connection: 'close' },
+        createConnection: () => way.socket,
       },
       (response) => {
         answer.writeHead(response.statusCode ?? 502, response.statusMessage, withoutHops(response.headers));
@@ -123,11 +129,12 @@ export class PageProxy {
       return;
     }
     const url = URL.canParse(`http://${asked.url ?? ''}`) ? new URL(`http://${asked.url ?? ''}`) : null;
-    const socket = url === null ? null : await this.#reach(hostOf(url), Number(url.port || 80));
-    if (socket === null) {
+    const way = url === null ? null : await this.#reach('https', hostOf(url), Number(url.port || 80));
+    if (way === null) {
       client.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n');
       return;
     }
+    const { socket } = way;
     client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
     if (head.length > 0) socket.write(head);
     socket.pipe(client).pipe(socket);
@@ -136,21 +143,61 @@ export class PageProxy {
   }
 
   /** Null where it may not, or cannot, be reached. */
-  async #reach(host: string, port: number): Promise<Socket | null> {
-    for (const address of await addressesOf(host)) {
-      const why = await whyNot(address, port);
+  async #reach(kind: 'http' | 'https', host: string, port: number): Promise<Way | null> {
+    const proxy = pageProxy(kind, host, port);
+    const addresses = await addressesOf(host);
+    for (const address of addresses) {
+      const why = this.#isForModel ? await whyNot(address, port) : null;
       if (why !== null) {
         const at = isIP(host) === 0 ? `${host}:${port} (${address})` : `${host}:${port}`;
         this.refused.push({ where: at, why });
         continue;
       }
-      const socket = await connected(address, port);
-      if (socket === null) continue;
-      this.#hold(socket);
-      return socket;
+      const name = proxy === null || placeOf(address) === 'here' ? null : this.#nameFor(proxy, host, address);
+      const way =
+        proxy === null || name === null ? await directly(address, port) : await through(proxy, kind, name, port);
+      if (way !== null) return this.#held(way);
     }
-    return null;
+    if (proxy === null || addresses.length > 0) return null;
+    const name = this.#nameFor(proxy, host, null);
+    if (name === null)
+      this.refused.push({
+        where: `${host}:${port}`,
+        why: 'its name has no address here, and the proxy is on this machine',
+      });
+    const way = name === null ? null : await through(proxy, kind, name, port);
+    return way === null ? null : this.#held(way);
   }
+
+  #nameFor(proxy: Proxy, host: string, address: string | null): string | null {
+    return this.#isForModel ? nameFor(proxy, host, address) : host;
+  }
+
+  #held(way: Way): Way {
+    this.#hold(way.socket);
+    return way;
+  }
+}
+
+async function directly(address: string, port: number): Promise<Way | null> {
+  const socket = await toAddress(address, port);
+  return socket === null ? null : { socket };
+}
+
+/** Requests that are not encrypted are handed to the proxy as they are: many let only port 443 through a tunnel. */
+async function through(proxy: Proxy, kind: 'http' | 'https', name: string, port: number): Promise<Way | null> {
+  if (kind === 'https') {
+    const socket = await throughTunnel(proxy, name, port);
+    return socket === null ? null : { socket };
+  }
+  const socket = await toProxy(proxy);
+  if (socket === null) return null;
+  const authorization = authorizationOf(proxy);
+  return {
+    socket,
+    asked: `http://${isIP(name) === 6 ? `[${name}]` : name}${port === 80 ? '' : `:${port}`}`,
+    headers: authorization === null ? {} : { 'proxy-authorization': authorization },
+  };
 }
 
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1');
@@ -172,22 +219,4 @@ async function whyNot(address: string, port: number): Promise<string | null> {
   if (place !== 'here' && place !== 'elsewhere') return place;
   if (await isOwnService(address, port)) return 'it is a service of Sentinel';
   return place === 'here' ? deniedOf(port) : null;
-}
-
-function connected(host: string, port: number): Promise<Socket | null> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port });
-    const giveUp = (): void => {
-      socket.destroy();
-      resolve(null);
-    };
-    const timer = setTimeout(giveUp, connectMaxMs);
-    socket.once('error', giveUp);
-    socket.once('connect', () => {
-      clearTimeout(timer);
-      socket.off('error', giveUp);
-      resolve(socket);
-    });
-    socket.once('close', () => clearTimeout(timer));
-  });
 }

@@ -19,6 +19,7 @@ import {
   GRACE_SECONDS,
   SILENT_SECONDS,
   modelEnvironment,
+  proxySettings,
   port,
   webhookSettings,
   WORKER_SETTINGS,
@@ -69,6 +70,8 @@ export interface Config {
   webhooks: WebhookSettings | null;
   /** Keys and addresses of model providers. */
   models: ModelEnvironment;
+  /** The variables that name proxies, as they are set. */
+  proxies: Readonly<Record<string, string>>;
   /** The project whose `sentinel.config` the worker loads, and the digest of that file; null: it loads none. */
   project: { folder: string; digest: string } | null;
   /** The version this worker's runs are pinned to; null: every worker of a queue may continue its runs. */
@@ -156,6 +159,7 @@ export function readConfig(env: Environment = process.env): Config {
     seal: givenKeys(settings),
     webhooks: webhookSettings(settings),
     models: modelEnvironment(settings),
+    proxies: proxySettings(settings),
     project: projectOf(settings),
     version: workerVersion(settings),
     stepsAtOnce: settings.SENTINEL_STEPS_AT_ONCE ?? null,
@@ -227,6 +231,7 @@ export function settingsFingerprint(config: Config): string {
     config.seal,
     config.webhooks,
     config.models,
+    config.proxies,
     config.project,
     config.version,
     config.stepsAtOnce,

@@ -48,6 +48,18 @@ const MODEL_SETTINGS = {
   OPENAI_BASE_URL: z.string().optional(),
 };
 
+/** Through which proxies servers elsewhere are asked (activities/http/proxy.ts), by either spelling. */
+const PROXY_SETTINGS = {
+  http_proxy: z.string().optional(),
+  HTTP_PROXY: z.string().optional(),
+  https_proxy: z.string().optional(),
+  HTTPS_PROXY: z.string().optional(),
+  all_proxy: z.string().optional(),
+  ALL_PROXY: z.string().optional(),
+  no_proxy: z.string().optional(),
+  NO_PROXY: z.string().optional(),
+};
+
 export const port = z.coerce
   .number({ error: 'must be a port number' })
   .int('must be a whole number')
@@ -57,6 +69,7 @@ export const port = z.coerce
 
 export const WORKER_SETTINGS = {
   ...MODEL_SETTINGS,
+  ...PROXY_SETTINGS,
   /** The project whose `sentinel.config` is loaded. */
   SENTINEL_PROJECT: z.string().refine(isAbsolute, 'must be the absolute path of a folder').optional(),
   SENTINEL_WEBHOOK_SECRET: z
@@ -117,6 +130,11 @@ export function webhookSettings(settings: Settings): WebhookSettings | null {
 
 export function modelEnvironment(settings: Settings): ModelEnvironment {
   const names = Object.keys(MODEL_SETTINGS) as (keyof ModelEnvironment)[];
+  return Object.fromEntries(names.flatMap((name) => (settings[name] === undefined ? [] : [[name, settings[name]]])));
+}
+
+export function proxySettings(settings: Settings): Record<string, string> {
+  const names = Object.keys(PROXY_SETTINGS) as (keyof typeof PROXY_SETTINGS)[];
   return Object.fromEntries(names.flatMap((name) => (settings[name] === undefined ? [] : [[name, settings[name]]])));
 }
 

@@ -4,6 +4,9 @@
  */
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 
+// The download goes through the proxy that the environment names. The server that is then started is on this machine.
+process.env['no_grpc_proxy'] = 'localhost,127.0.0.1,::1';
+
 const [, , downloadDir] = process.argv;
 if (downloadDir === undefined) throw new Error('bug: temporal-download needs a folder');
 

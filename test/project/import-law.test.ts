@@ -50,10 +50,16 @@ const laws: Law[] = [
     folder: 'activities/',
     ours: ['activities/', 'language/', 'prisma/', 'interpreter/', 'services/home/home-records.ts'],
   },
-  // `doctor` looks for the sandbox with the eyes of the step that needs it.
+  // `doctor` looks for the sandbox and the proxy with the eyes of the step that needs them.
   {
     folder: 'services/',
-    ours: ['services/', 'prisma/', 'activities/confinement/sandbox.ts', 'activities/shell/process/step-init.ts'],
+    ours: [
+      'services/',
+      'prisma/',
+      'activities/confinement/sandbox.ts',
+      'activities/http/proxy.ts',
+      'activities/shell/process/step-init.ts',
+    ],
   },
   {
     folder: 'runs/',

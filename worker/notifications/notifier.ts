@@ -3,6 +3,7 @@
  * were written with the events, and messages made of these. Every worker of the project does its part; one that dies in
  * between leaves rows that another takes up, so a message is sent at least once, under an id of its own.
  */
+import { fetchOutward, ProxyFault } from '../../activities/http/outward.ts';
 import { eventMatcher } from '../../language/events/event-glob.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { Delivery, NewDelivery, Notice, NoticeKind } from '../../prisma/store/contract/models/limit-contract.ts';
@@ -90,7 +91,7 @@ export class Notifier {
     const bytes = Buffer.from(body, 'utf8');
     const seconds = Math.floor(Date.now() / 1000);
     try {
-      const answer = await fetch(url, {
+      const answer = await fetchOutward(url, {
         method: 'POST',
         body: bytes,
         headers: {
@@ -124,5 +125,6 @@ const addressOf = (url: string): string => new URL(url).origin;
 
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  if (error instanceof ProxyFault) return `it cannot be reached ${error.message}`;
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
 }

@@ -3,19 +3,14 @@
  * size, take HTML for an empty stream, and end without an error where a connection is cut; so all of that
  * is decided here, below them. The first finding wins, whatever an SDK then makes of the broken stream.
  */
-import { Agent, fetch as undiciFetch } from 'undici';
+import { fetchOutward, ProxyFault } from '../../http/outward.ts';
+import { UnusableProxy } from '../../http/proxy.ts';
 import { fetchFromServer, RedirectedAway } from '../../http/same-server.ts';
-import { TurnError } from '../port/turn-failure.ts';
+import { TurnError, type Finding } from '../port/turn-failure.ts';
 import type { TurnLimits } from '../port/turn.ts';
 import { excerpt, refusalOf, type Refusal } from './refusal.ts';
 import { played, Recording, type Tape } from './tape.ts';
 import { watchLines } from './watch-lines.ts';
-
-/** The limits of a turn hold, and not those of the client below: a model may load for minutes. */
-const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 30_000 });
-
-const throughAgent = (address: string, init: RequestInit): Promise<Response> =>
-  undiciFetch(address, { ...(init as object), dispatcher: agent });
 
 const REFUSAL_BYTES_MAX = 64 * 1024;
 const LINE_BYTES_MAX = 5 * 1024 * 1024;
@@ -74,7 +69,7 @@ export class Guard {
       const kept = tape?.kept ?? null;
       const response =
         kept === null
-          ? await fetchFromServer(throughAgent, address, { ...init, signal: this.#abort.signal })
+          ? await fetchFromServer(fetchOutward, address, { ...init, signal: this.#abort.signal })
           : await played(kept);
       this.requestId = response.headers.get('request-id') ?? response.headers.get('x-request-id');
       if (!response.ok || this.#isOfAnotherKind(response)) throw await this.#refused(response);
@@ -196,8 +191,19 @@ export class Guard {
 
 function findingOf(name: string, error: Error, address: string): TurnError {
   if (error instanceof TurnError) return error;
+  if (error instanceof ProxyFault) return proxyError(name, error);
+  if (error instanceof UnusableProxy)
+    return new TurnError({ kind: 'auth', setting: error.variable }, `${name} cannot be asked: ${error.message}`);
   if (error instanceof RedirectedAway) return new TurnError({ kind: 'redirected' }, `${name}: ${error.message}`);
   return networkError(name, error, address);
+}
+
+/** What the proxy itself refuses, waiting does not cure. */
+function proxyError(name: string, fault: ProxyFault): TurnError {
+  const { status, variable, message } = fault;
+  const isRefused = status !== null && status < 500 && status !== 408 && status !== 429;
+  const finding: Finding = isRefused ? { kind: 'auth', setting: variable } : { kind: 'network' };
+  return new TurnError(finding, `${name} cannot be reached ${message}`, { cause: fault });
 }
 
 function networkError(name: string, error: Error, address: string): TurnError {

@@ -1,0 +1,112 @@
+/** Pages behind a company's proxy: what a page leads to goes through it, this machine and what is refused never. */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import { findChromium } from '../../../activities/commands/screenshot.ts';
+import { PageProxy } from '../../../activities/pages/page-proxy.ts';
+import { commandContext } from '../harness/command-context.ts';
+import { CompanyProxy } from '../../models/wires/proxy.ts';
+
+const PROJECT = '/nonexistent/project';
+let pages: Server;
+let company: CompanyProxy;
+beforeEach(async () => {
+  pages = createServer((asked, answer) => answer.end(`<title>${asked.headers.host ?? ''}</title>`));
+  await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve));
+  const { port } = pages.address() as AddressInfo;
+  company = await new CompanyProxy({ port, known: 'ada:swordfish-12' }).open();
+  for (const name of ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'])
+    for (const variable of [name, name.toUpperCase()]) vi.stubEnv(variable, undefined);
+  for (const variable of ['http_proxy', 'HTTPS_PROXY'])
+    vi.stubEnv(variable, `http://ada:swordfish-12@${company.address}`);
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await company.close();
+  pages.closeAllConnections();
+  await new Promise((resolve) => pages.close(resolve));
+});
+
+/** What a browser is answered. */
+async function answerTo(head: string, isForModel: boolean): Promise<{ said: string; refused: string[] }> {
+  const proxy = await PageProxy.open(isForModel);
+  const { server, username, password } = proxy.access;
+  const socket = connect(Number(new URL(server).port), '127.0.0.1');
+  const word = Buffer.from(`${username}:${password}`).toString('base64');
+  socket.write(`${head}\r\nHost: a.test\r\nProxy-Authorization: Basic ${word}\r\n\r\n`);
+  const [said] = (await Promise.race([once(socket, 'data'), once(socket, 'close').then(() => [''])])) as [Buffer | ''];
+  socket.destroy();
+  await proxy.close();
+  return { said: said.toString(), refused: proxy.refused.map(({ why }) => why) };
+}
+
+describe('for a model', () => {
+  it.each([
+    ['CONNECT 198.51.100.7:443 HTTP/1.1', 'CONNECT 198.51.100.7:443'],
+    ['GET http://198.51.100.7/a?b HTTP/1.1', 'GET http://198.51.100.7/a?b'],
+    ['GET http://[2001:db8::7]:8080/ HTTP/1.1', 'GET http://[2001:db8::7]:8080/'],
+  ])('%s goes through the proxy', async (head, asked) => {
+    const { said } = await answerTo(head, true);
+    expect(said).toMatch(/^HTTP\/1\.1 200/);
+    expect(company.asked).toEqual([asked]);
+  });
+
+  it('what it is not shown does not reach the proxy', async () => {
+    const { said, refused } = await answerTo('CONNECT 169.254.169.254:443 HTTP/1.1', true);
+    expect(said).toMatch(/^HTTP\/1\.1 403/);
+    expect(refused).toHaveLength(1);
+    expect(company.asked).toEqual([]);
+  });
+
+  it('a name that only a proxy of this machine could look up is refused', async () => {
+    const { said, refused } = await answerTo('CONNECT nowhere.elsewhere.test:443 HTTP/1.1', true);
+    expect(said).toMatch(/^HTTP\/1\.1 403/);
+    expect(refused).toEqual(['its name has no address here, and the proxy is on this machine']);
+    expect(company.asked).toEqual([]);
+  });
+});
+
+describe('for a step', () => {
+  it('the proxy looks the name up', async () => {
+    const { said } = await answerTo('CONNECT nowhere.elsewhere.test:443 HTTP/1.1', false);
+    expect(said).toMatch(/^HTTP\/1\.1 200/);
+    expect(company.asked).toEqual(['CONNECT nowhere.elsewhere.test:443']);
+  });
+
+  it('this machine and what no_proxy names are asked directly', async () => {
+    const { port } = pages.address() as AddressInfo;
+    expect((await answerTo(`GET http://localhost:${port}/ HTTP/1.1`, false)).said).toContain('a.test');
+    expect(company.asked).toEqual([]);
+  });
+});
+
+describe.runIf(findChromium(PROJECT) !== null)('with a browser', () => {
+  const registry = createRegistry(builtInCommands());
+
+  it('shows a page through the proxy', async () => {
+    const params = { url: 'http://pages.elsewhere.test/', width: 200, height: 100 };
+    expect(await registry.run('screenshot', params, commandContext(PROJECT))).toMatchObject({
+      title: 'pages.elsewhere.test',
+      status: 200,
+    });
+    expect(company.asked).toContain('GET http://pages.elsewhere.test/');
+  });
+
+  it('shows one of this machine without it', async () => {
+    const { port } = pages.address() as AddressInfo;
+    const params = { url: `http://127.0.0.1:${port}/`, width: 200, height: 100 };
+    expect(await registry.run('screenshot', params, commandContext(PROJECT))).toMatchObject({ status: 200 });
+    expect(company.asked).toEqual([]);
+  });
+
+  it('says which variable names no proxy', async () => {
+    vi.stubEnv('http_proxy', 'ftp://a:1');
+    const params = { url: 'http://pages.elsewhere.test/', width: 200, height: 100 };
+    await expect(registry.run('screenshot', params, commandContext(PROJECT))).rejects.toMatchObject({
+      code: 'SCREENSHOT_FAILED',
+      message: expect.stringContaining('http_proxy is no address of a proxy') as string,
+    });
+  });
+});
