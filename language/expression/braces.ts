@@ -3,9 +3,9 @@
  *
  * Between them is a path (`steps.0.output`, `named["My step"].data`), a path whose parts come from inner braces
  * (`topics.{{input.iteration}}`), or an expression (`files.length > 2 ? 'many' : 'few'`). Braces lie
- * on one line and hold no single brace; of braces inside braces the innermost five levels are read.
+ * on one line; of braces inside braces the innermost five levels are read.
  */
-import { bracesLengthMax, bracesNestedMax } from '../limits.ts';
+import { bracesLengthMax, bracesNestedMax, expressionDepthMax } from '../limits.ts';
 
 /** Literal text, or the content of inner braces. */
 export type Piece = string | { readonly inner: string };
@@ -22,21 +22,32 @@ const LABELLED_KEYS = /\["([^"]+)"\]|\['([^']+)'\]|[^.[\]]+/g;
 
 const isPath = (text: string): boolean => PATH.test(text) || LABELLED.test(text);
 
-/** The index after the braces that begin at `at`; undefined when what stands there is plain text. */
+/**
+ * The index after the braces that begin at `at`; undefined when what stands there is plain text. Single braces
+ * inside them are an object of the expression, and pair up among themselves.
+ */
 export function endOfBraces(text: string, at: number): number | undefined {
-  let depth = 0;
-  let highest = 0;
+  const open: ('{' | '{{')[] = [];
+  let doubles = 0;
   const last = Math.min(text.length, at + bracesLengthMax);
   for (let here = at; here < last; here += 1) {
     const char = text.charAt(here);
     if (char === '\n' || char === '\r') return undefined;
     if (char !== '{' && char !== '}') continue;
-    if (text.charAt(here + 1) !== char) return undefined;
-    here += 1;
-    depth += char === '{' ? 1 : -1;
-    highest = Math.max(highest, depth);
-    if (highest > bracesNestedMax) return undefined;
-    if (depth === 0) return here + 1;
+    const isDouble = text.charAt(here + 1) === char;
+    if (char === '{') {
+      open.push(isDouble ? '{{' : '{');
+      doubles += isDouble ? 1 : 0;
+      // In a row of an odd number the first is text: `{{{name}}}` is a reference in a pair of braces.
+      if (!isDouble && text.charAt(here - 1) === '{') return undefined;
+    } else {
+      if (open.pop() === '{') continue;
+      if (!isDouble) return undefined;
+      doubles -= 1;
+    }
+    if (doubles > bracesNestedMax || open.length > expressionDepthMax) return undefined;
+    if (isDouble) here += 1;
+    if (open.length === 0) return here + 1;
   }
   return undefined;
 }
@@ -46,7 +57,9 @@ export function findingOfOpenBraces(text: string, at: number): { finding: string
   const inner = text.slice(at, at + bracesLengthMax).split('}}', 2);
   return inner.length === 2 && /[\r\n]/.test(inner[0] ?? '')
     ? { finding: 'hold a line break', remedy: LINE_BREAK_REMEDY }
-    : { finding: 'are not closed with }} on the same line, or hold a single brace or too many levels' };
+    : {
+        finding: 'are not closed with }} on the same line, or hold a single brace without its pair, or too many levels',
+      };
 }
 
 const LINE_BREAK_REMEDY =

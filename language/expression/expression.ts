@@ -92,6 +92,7 @@ export const METHODS = [
   'flat',
   'flatMap',
   'reverse',
+  'sort',
 ] as const;
 export type Method = (typeof METHODS)[number];
 

@@ -14,6 +14,8 @@ export const VALUE_SO_FAR = '\uE0FF';
 export const NAME = /[A-Za-z_][A-Za-z0-9_]*/y;
 const FIELD = /\.([A-Za-z_][A-Za-z0-9_]*)/y;
 const INDEX = /\[(\d{1,10})\]/y;
+/** `.1`, as a path in braces counts; what goes on as a word (`.1st`) is none. */
+const COUNT = /\.(0|[1-9]\d{0,9})(?![A-Za-z0-9_])/y;
 const KEY = /\[(?:'([^'\]\n]*)'|"([^"\]\n]*)")\]/y;
 
 const DOLLAR = 36;
@@ -54,7 +56,7 @@ export function readPart(text: string, at: number): Part | undefined {
     const end = at + field[0].length;
     return readCall(text, at, field[1], end) ?? { type: 'field', key: field[1], end };
   }
-  const index = match(INDEX, text, at);
+  const index = match(INDEX, text, at) ?? match(COUNT, text, at);
   if (index !== null) return { type: 'index', key: Number(index[1]), end: at + index[0].length };
   const key = match(KEY, text, at);
   return key === null ? undefined : { type: 'field', key: key[1] ?? key[2] ?? '', end: at + key[0].length };

@@ -38,7 +38,7 @@ export function referencesIn(text: string): Array<FoundReference & { written: st
 }
 
 export interface Unread {
-  /** The name it begins with. */
+  /** The name it begins with; empty where a value stands there (`{{[3, 1].order()}}`). */
   name: string;
   /** What stands in its braces. */
   content: string;
@@ -88,9 +88,9 @@ function unreadCall(text: string, at: number): Unread[] {
 }
 
 function unreadAt(text: string, at: number, isDollar: boolean): Unread[] {
-  const name = match(UNREAD_NAME, text, at + 2)?.[1];
-  if (name === undefined) return [];
   const end = isDollar ? undefined : endOfBraces(text, at);
+  const name = match(UNREAD_NAME, text, at + 2)?.[1] ?? (end === undefined ? undefined : '');
+  if (name === undefined) return [];
   const written =
     text.slice(at, Math.min(end ?? text.length, at + unreadLengthMax)).split(/(?<=\}\}?(?!\}))|\n/, 1)[0] ?? '';
   const content = written
@@ -100,7 +100,7 @@ function unreadAt(text: string, at: number, isDollar: boolean): Unread[] {
   // Another language's: `{{.Names}}`, `{{json .}}`.
   if (!isDollar && /(?:^|\s)\./.test(content)) return [];
   const parsed = end === undefined ? undefined : parseExpression(text.slice(at, end));
-  if (parsed?.ok === true) return [];
+  if (parsed?.ok === true || (name === '' && parsed?.unknown === undefined)) return [];
   const open = isDollar || parsed !== undefined ? undefined : findingOfOpenBraces(text, at);
   const unknown = parsed?.unknown === undefined ? {} : { unknown: parsed.unknown };
   return [

@@ -20,7 +20,7 @@ export function checkUnread(sites: Sites, unread: readonly UnreadSite[]): Proble
   return unread.flatMap(({ name, content, written, finding, remedy, unknown, at, inQuotes }): Problem[] => {
     const label = labels.find((known) => begins(content, known) || begins(content, `named.${known}`));
     const known = names.has(name) ? name : wordsIn(content).find((word) => names.has(word));
-    if (label === undefined && known === undefined && !OF_JAVASCRIPT.has(name)) return [];
+    if (label === undefined && known === undefined && name !== '' && !OF_JAVASCRIPT.has(name)) return [];
     const isLabel = name === 'named' || (label !== undefined && label !== name);
     const fix =
       remedy ??

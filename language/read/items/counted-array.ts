@@ -16,7 +16,17 @@ export interface CountedArray {
   sure: boolean;
 }
 
-const LIST_METHODS: readonly Method[] = ['filter', 'map', 'flatMap', 'flat', 'slice', 'concat', 'reverse', 'split'];
+const LIST_METHODS: readonly Method[] = [
+  'filter',
+  'map',
+  'flatMap',
+  'flat',
+  'slice',
+  'concat',
+  'reverse',
+  'sort',
+  'split',
+];
 const LIST_FUNCTIONS: readonly FunctionName[] = ['Object.keys', 'Object.values', 'Object.entries'];
 const PICKED = new RegExp(`\\.\\s*(?:${LIST_METHODS.join('|')})\\s*\\(`);
 /** A name that says of itself that it is a number. */
