@@ -28,7 +28,7 @@ import { inheritanceOf, reachOf } from './reach.ts';
 import { previewOf } from '../language/events/preview.ts';
 import { reservedEventFault } from '../language/events/reserved-events.ts';
 import { withoutResults } from './results.ts';
-import type { Walk } from './walk-state.ts';
+import { record, type Walk } from './walk-state.ts';
 
 /** Of `onError: "retry"` alone; its pauses are the usual ones (attempts.ts). */
 const usualRetry: Retry = { attempts: 3 };
@@ -216,6 +216,18 @@ export function unresolvedFailure(key: string, unresolved: readonly string[], ot
   const [has, it] = unresolved.length === 1 ? ['has', 'it'] : ['have', 'them'];
   const message = `${key}: ${names} ${has} no value here; set ${it} before this step${otherwise}`;
   return { code: 'UNRESOLVED_REFERENCE', message, retryable: false };
+}
+
+/**
+ * Names without a value that stand under an operator or in a call of a check: the check would decide upon an empty
+ * text, or upon no number. The run is warned; a strict definition fails.
+ */
+export function unknownInCheck(walk: Walk, key: string, at: string, lost: readonly string[] = []): FailureInfo | null {
+  if (lost.length === 0) return null;
+  if (walk.input.definition.strict === true) return strictFailure(at, lost);
+  for (const name of lost)
+    record(walk, { type: 'warning', key, code: 'UNRESOLVED_REFERENCE', message: `${at}: "${name}" has no value here` });
+  return null;
 }
 
 /** Of a command line, where a name without braces might be the shell's own. */

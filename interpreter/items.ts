@@ -133,6 +133,8 @@ function readList(
 ): { items: readonly Json[] } | FailureInfo {
   const read = tryEvaluate(over, namesAt(walk, strand, place.passes, place.path));
   if (!read.ok) return invalid(place, `"${over}" ${read.message}`);
+  if (read.lost !== undefined)
+    return invalid(place, `"${over}" reads ${read.lost.join(', ')}, which has no value here`);
   const items = listOf(read.value);
   if (items !== undefined && items !== null) return { items };
   const found = read.value === undefined ? 'unresolved' : JSON.stringify(read.value).slice(0, 80);

@@ -14,7 +14,7 @@ import { listOf } from '../language/expression/scope.ts';
 import { valueOfEvent } from '../language/events/published-event.ts';
 import { flowOf } from './attempts.ts';
 import type { Walking } from './drive.ts';
-import { readEventPattern } from './build-effect.ts';
+import { readEventPattern, unknownInCheck } from './build-effect.ts';
 import type { Strand } from './host.ts';
 import type { Flow } from './effect.ts';
 import { stepKey } from './keys.ts';
@@ -64,7 +64,7 @@ function* beforePass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFr
   const { config } = block;
   if (config.type === 'once' && frame.pass > 0) return ENDED;
   if (frame.pass === 0) {
-    const failure = readMax(walk, strand, block, frame);
+    const failure = readMax(walk, strand, block, frame) ?? readOver(walk, strand, block);
     if (failure) return { kind: 'failed', failure };
   }
   if (frame.max !== null && frame.pass >= frame.max) return ENDED;
@@ -136,18 +136,37 @@ function readMax(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame)
   const given = result.ok ? result.value : undefined;
   const value = listOf(given)?.length ?? given;
   const count = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  if (typeof count === 'number' && Number.isFinite(count) && count >= 0) {
+  const lost = (result.ok ? result.lost : undefined) ?? [];
+  if (lost.length === 0 && typeof count === 'number' && Number.isFinite(count) && count >= 0) {
     frame.max = Math.floor(count);
     return null;
   }
-  const finding = result.ok
-    ? `is ${value === undefined ? 'unresolved' : JSON.stringify(value).slice(0, 80)}`
-    : result.message;
+  const finding =
+    lost.length > 0
+      ? `reads ${lost.join(', ')}, which has no value here`
+      : result.ok
+        ? `is ${value === undefined ? 'unresolved' : JSON.stringify(value).slice(0, 80)}`
+        : result.message;
   return {
     code: 'LOOP_BOUND_INVALID',
     message: `${loopPath(block)}.max: "${config.max}" ${finding}; it must give a number of passes`,
     retryable: false,
   };
+}
+
+/** A list without a value gives every pass an item that is none. */
+function readOver(walk: Walk, strand: Strand, block: LoopBlock): FailureInfo | null {
+  const { config } = block;
+  if (config.type === 'once' || config.type === 'event' || config.over === undefined) return null;
+  const read = tryEvaluate(config.over, namesAt(walk, strand, [...block.passes, 1], bodyOf(block)));
+  if (!read.ok) return null;
+  const at = loopPath(block);
+  return unknownInCheck(
+    walk,
+    stepKey(at, block.passes),
+    `${at}.over`,
+    read.value === undefined ? [config.over] : read.lost,
+  );
 }
 
 const bodyOf = (block: LoopBlock): string => (block.isRoot ? 'steps' : `${block.path}.steps`);
@@ -208,7 +227,11 @@ function check(
   expression: string,
 ): boolean | Flow {
   const verdict = tryEvaluate(expression, namesAt(walk, strand, passes, bodyOf(block)));
-  if (verdict.ok) return isTruthy(verdict.value);
+  if (verdict.ok) {
+    const at = loopPath(block);
+    const failure = unknownInCheck(walk, stepKey(at, passes), `${at}.check`, verdict.lost);
+    return failure === null ? isTruthy(verdict.value) : { kind: 'failed', failure };
+  }
   return {
     kind: 'failed',
     failure: { code: 'EXPRESSION_FAILED', message: `${loopPath(block)}.check: ${verdict.message}`, retryable: false },

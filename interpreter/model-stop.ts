@@ -6,6 +6,7 @@ import { isTruthy, tryEvaluate } from '../language/expression/evaluate.ts';
 import { ownProperty, type ScopeReader } from '../language/expression/scope.ts';
 import type { JsonObject } from '../language/json.ts';
 import { replyValue } from '../language/models/reply-value.ts';
+import { unknownInCheck } from './build-effect.ts';
 import { failing, type AtModel } from './model-gate.ts';
 import type { Halt } from './effect.ts';
 import { besideOf } from './model-turn.ts';
@@ -19,6 +20,8 @@ export function stopsHere(at: AtModel): Halt | null {
   const beside = besideOf({ ...open, turn: open.turn - 1 }, { ...last, stopReason: 'stop-when' });
   const verdict = tryEvaluate(step.stopWhen, namesWith(at, beside));
   if (!verdict.ok) return failing('EXPRESSION_FAILED', `${place.path}.stopWhen: ${verdict.message}`);
+  const unknown = unknownInCheck(at.walk, place.key, `${place.path}.stopWhen`, verdict.lost);
+  if (unknown !== null) return { ending: { failure: unknown } };
   if (!isTruthy(verdict.value)) return null;
   if (step.schema === undefined) return { ending: { value: replyValue(last.text), beside } };
   open.finalFrom = open.turn;

@@ -19,7 +19,7 @@ import { wait, type Walking } from './drive.ts';
 import { beginCleanUp, walkCleanUp } from './clean-up.ts';
 import { begun, isUnderWay, takeSkip } from './edits.ts';
 import { takeGroup } from './groups.ts';
-import { labelOf } from './build-effect.ts';
+import { labelOf, unknownInCheck } from './build-effect.ts';
 import { isCancelled, shieldOf, type SegmentReport, type Strand } from './host.ts';
 import type { Flow, Ending, Place } from './effect.ts';
 import { finish } from './results.ts';
@@ -277,6 +277,8 @@ function* walkCondition(
       };
       return finish(walk, strand, step, place, startedAt, { failure }, labelOf(step));
     }
+    const unknown = unknownInCheck(walk, place.key, `${place.path}.check`, verdict.lost);
+    if (unknown !== null) return finish(walk, strand, step, place, startedAt, { failure: unknown }, labelOf(step));
     open = { type: 'condition', branch: isTruthy(verdict.value) ? 'then' : 'else', block: { at: 0 }, startedAt };
     frame.step = open;
     finish(walk, strand, step, place, startedAt, { value: open.branch }, labelOf(step));

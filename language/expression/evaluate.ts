@@ -1,12 +1,23 @@
 /**
  * Evaluates an expression tree over a scope: synchronous, total and bounded. What can go wrong comes
- * back as a fault; a name that nobody set is `undefined`, and so is anything read from it.
+ * back as a fault; a name that nobody set is `undefined`, and so is anything read from it. Where an
+ * operator or a call makes something else of that (an empty text, no number), the name is told beside the value.
  */
 import type { Json } from '../json.ts';
 import { bracesLengthMax } from '../limits.ts';
 import { isSafeName, property, type Fault, type ScopeReader } from './scope.ts';
 import { Budget, Halt } from './budget.ts';
-import type { Argument, Arrow, BinaryOperator, Entry, Expression, Item, Method, Node } from './expression.ts';
+import type {
+  Argument,
+  Arrow,
+  BinaryOperator,
+  Entry,
+  Expression,
+  FunctionName,
+  Item,
+  Method,
+  Node,
+} from './expression.ts';
 import { callFunction } from './functions.ts';
 import { keysOfPath } from './braces.ts';
 import { readable } from './json-text.ts';
@@ -17,7 +28,8 @@ import { parseExpression } from './parse.ts';
 
 export { isTruthy } from './operators.ts';
 
-export type Evaluation = { ok: true; value: Json | undefined } | ({ ok: false } & Fault);
+/** `lost`: names without a value of which an operator or a call made something else, so that the value does not show it. */
+export type Evaluation = { ok: true; value: Json | undefined; lost?: readonly string[] } | ({ ok: false } & Fault);
 
 export function tryEvaluate(
   expression: Expression | string,
@@ -27,8 +39,9 @@ export function tryEvaluate(
   const parsed = typeof expression === 'string' ? parseExpression(expression) : { ok: true as const, expression };
   if (!parsed.ok) return { ok: false, ...parsed.problem };
   try {
-    const world: World = { scope, budget, locals: undefined, isBraced: false };
-    return { ok: true, value: jsonOf(visit(parsed.expression.root, world)) };
+    const world: World = { scope, budget, locals: undefined, isBraced: false, lost: new Set() };
+    const value = jsonOf(visit(parsed.expression.root, world));
+    return { ok: true, value, ...lostIn(world) };
   } catch (error) {
     if (error instanceof Halt) return { ok: false, ...error.fault };
     // Data nested deeper than the stack: nothing else in here can overflow.
@@ -56,6 +69,17 @@ interface World {
   readonly budget: Budget;
   readonly locals: Locals | undefined;
   readonly isBraced: boolean;
+  readonly lost: Set<string>;
+}
+
+const lostIn = ({ lost }: World): { lost?: readonly string[] } => (lost.size === 0 ? {} : { lost: [...lost] });
+
+/** The value of what cannot do without one: the name that has none is told. */
+function needed(node: Node, world: World): Value {
+  const value = visit(node, world);
+  const name = value === undefined ? missingName(node, world) : undefined;
+  if (name !== undefined) world.lost.add(name);
+  return value;
 }
 
 function visit(node: Node, world: World): Value {
@@ -78,11 +102,11 @@ function visit(node: Node, world: World): Value {
     case 'function':
       return callFunction(
         node.name,
-        node.args.map((arg) => visit(arg, world)),
+        node.args.map((arg) => (ASKING.has(node.name) ? visit : needed)(arg, world)),
         world.budget,
       );
     case 'unary':
-      return applyUnary(node.operator, visit(node.operand, world));
+      return applyUnary(node.operator, (node.operator === '!' ? visit : needed)(node.operand, world));
     case 'binary':
       return visitBinary(node.operator, node.left, node.right, world);
     case 'choice':
@@ -95,6 +119,68 @@ function visit(node: Node, world: World): Value {
       return visitTemplate(node.texts, node.parts, world);
     default:
       return node satisfies never;
+  }
+}
+
+/** Functions that ask whether there is a value, or give none where there is none. */
+const ASKING: ReadonlySet<FunctionName> = new Set(['Boolean', 'Array.isArray', 'Number.isInteger', 'JSON.stringify']);
+
+/** Comparisons with which a definition asks whether there is a value. */
+const EQUALITIES: ReadonlySet<BinaryOperator> = new Set(['===', '!==', '==', '!=']);
+
+/** The name for which the node has no value; a field that an item of a list lacks is no name. */
+function missingName(node: Node, world: World): string | undefined {
+  switch (node.type) {
+    case 'variable':
+    case 'member':
+    case 'index':
+    case 'path':
+      return namePath(node, world);
+    case 'braces':
+      return missingName(node.body, world);
+    case 'method':
+      return visit(node.object, world) === undefined ? missingName(node.object, world) : undefined;
+    case 'function':
+      return node.args.map((arg) => missingName(arg, world)).find((name) => name !== undefined);
+    case 'choice':
+      return missingName(isTruthy(visit(node.test, world)) ? node.then : node.else, world);
+    case 'binary':
+      return missingName(
+        node.operator === '&&' && visit(node.left, world) === undefined ? node.left : node.right,
+        world,
+      );
+    default:
+      return undefined;
+  }
+}
+
+/** A name with its path, as far as it is written out; undefined where it begins with what a call gave, or with an item. */
+function namePath(node: Node, world: World): string | undefined {
+  switch (node.type) {
+    case 'variable':
+      return localOf(node.written, world) === undefined ? node.name : undefined;
+    case 'member': {
+      const object = namePath(node.object, world);
+      return object === undefined ? missingName(node.object, world) : `${object}.${node.name}`;
+    }
+    case 'index': {
+      const object = namePath(node.object, world);
+      if (object === undefined || node.index.type !== 'literal')
+        return visit(node.object, world) === undefined
+          ? missingName(node.object, world)
+          : (missingName(node.index, world) ?? object);
+      return `${object}.${String(node.index.value)}`;
+    }
+    case 'path': {
+      const [root = ''] = node.pieces;
+      const isWritten = typeof root === 'string' && node.pieces.length === 1;
+      const [name = '', ...keys] = isWritten ? (keysOfPath(root) ?? []) : [];
+      return name === '' || localOf(name, world) !== undefined ? undefined : [name, ...keys].join('.');
+    }
+    case 'braces':
+      return namePath(node.body, world);
+    default:
+      return undefined;
   }
 }
 
@@ -120,7 +206,7 @@ function orOfStep(from: Value, object: Node, key: string, world: World): Value {
 
 function visitPath(pieces: readonly (string | Node)[], otherwise: Node | undefined, world: World): Value {
   const inBraces: World = { ...world, isBraced: true };
-  const texts = pieces.map((piece) => (typeof piece === 'string' ? piece : world.budget.text(visit(piece, inBraces))));
+  const texts = pieces.map((piece) => (typeof piece === 'string' ? piece : world.budget.text(needed(piece, inBraces))));
   const [root, ...keys] = keysOfPath(joined(texts, '', world.budget).slice(0, bracesLengthMax + 1)) ?? [];
   if (root !== undefined) {
     const variable = readVariable(root, root, world);
@@ -167,11 +253,12 @@ function readIndex(object: Value, index: Value, world: World): Value {
 }
 
 function visitBinary(operator: BinaryOperator, left: Node, right: Node, world: World): Value {
-  const value = visit(left, world);
+  const asks = EQUALITIES.has(operator) || operator === '&&' || operator === '||' || operator === '??';
+  const value = (asks ? visit : needed)(left, world);
   if (operator === '&&') return isTruthy(value) ? visit(right, world) : value;
   if (operator === '||') return isTruthy(value) ? value : visit(right, world);
   if (operator === '??') return value ?? visit(right, world);
-  return applyBinary(operator, value, visit(right, world), world.budget);
+  return applyBinary(operator, value, (asks ? visit : needed)(right, world), world.budget);
 }
 
 /** A method of nothing is nothing, as a field of nothing is: an unset name makes a condition false. */
@@ -188,7 +275,7 @@ function visitMethod(object: Node, name: Method, args: readonly Argument[], worl
 }
 
 function argumentOf(arg: Argument, world: World): MethodArgument {
-  if (arg.type !== 'arrow') return { value: visit(arg, world) };
+  if (arg.type !== 'arrow') return { value: needed(arg, world) };
   return { callback: (...values) => visit(arg.body, withParameters(arg, values, world)) };
 }
 
@@ -203,7 +290,7 @@ function withParameters(arrow: Arrow, values: readonly Value[], world: World): W
 function visitArray(items: readonly Item[], world: World): Json[] {
   const out: Json[] = [];
   for (const item of items) {
-    const value = jsonOf(visit(item.value, world)) ?? null;
+    const value = jsonOf(needed(item.value, world)) ?? null;
     if (!item.spread) out.push(value);
     else if (Array.isArray(value)) {
       world.budget.spend(value.length);
@@ -216,9 +303,9 @@ function visitArray(items: readonly Item[], world: World): Json[] {
 function visitObject(entries: readonly Entry[], world: World): Json {
   const out = new Map<string, Json>();
   for (const entry of entries) {
-    const value = jsonOf(visit(entry.value, world));
+    const value = jsonOf(needed(entry.value, world));
     if (entry.type === 'entry') {
-      const key = world.budget.text(visit(entry.key, world));
+      const key = world.budget.text(needed(entry.key, world));
       if (!isSafeName(key)) throw new Halt('EXPRESSION_TYPE', `an object cannot have the key "${key}"`);
       if (value !== undefined) out.set(key, value);
     } else spreadInto(out, value, world.budget);
@@ -238,7 +325,7 @@ function spreadInto(out: Map<string, Json>, value: Value, budget: Budget): void 
 function visitTemplate(texts: readonly string[], parts: readonly Node[], world: World): string {
   const pieces = texts.flatMap((text, index) => {
     const part = parts[index];
-    return part === undefined ? [text] : [text, world.budget.text(visit(part, world))];
+    return part === undefined ? [text] : [text, world.budget.text(needed(part, world))];
   });
   return joined(pieces, '', world.budget);
 }

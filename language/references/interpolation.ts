@@ -11,7 +11,7 @@ import type { Json } from '../json.ts';
 import { interpolationLengthMax, nestingDepthMax } from '../limits.ts';
 import { Budget } from '../expression/budget.ts';
 import { readJson } from '../expression/json-text.ts';
-import { readReference, type Reference } from './reference.ts';
+import { readReference, unresolvedIn, type Reference } from './reference.ts';
 import { nextReference } from './reference-syntax.ts';
 import type { Fault, ScopeReader } from '../expression/scope.ts';
 
@@ -136,7 +136,7 @@ const shown = ({ value, text }: Reference, { scope }: Work): string =>
 
 function note(reference: Reference, work: Work): void {
   if (reference.fault !== undefined) work.faults.push(reference.fault);
-  else if (reference.value === undefined) work.unresolved.add(reference.written);
+  else for (const name of unresolvedIn(reference)) work.unresolved.add(name);
 }
 
 function produced(text: string, work: Work): string {

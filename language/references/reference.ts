@@ -25,7 +25,13 @@ export interface Reference {
   /** The value as text: a command's result, used whole, stands for its text field. */
   text: string;
   fault?: Fault;
+  /** Names without a value of which an operator or a call in it made something else. */
+  lost?: readonly string[];
 }
+
+/** What has no value in it: the reference itself, or names under an operator or a call in it. */
+export const unresolvedIn = ({ value, written, lost = [] }: Reference): readonly string[] =>
+  value === undefined ? [written] : lost;
 
 /** What stands before the number or the label of a step (`steps.0`, `named.build`). */
 const RESULT_ROOTS: ReadonlySet<string> = new Set(['steps', 'loop', 'named']);
@@ -50,7 +56,14 @@ function readBraces(text: string, at: number, scope: ScopeReader, budget: Budget
       text: '',
       fault: { code: result.code, message: `${written}: ${result.message}` },
     };
-  return { end, written, value: result.value, ...textIn(bracesText(root, result.value, scope), written, budget) };
+  const { lost } = result;
+  return {
+    end,
+    written,
+    value: result.value,
+    ...(lost === undefined ? {} : { lost }),
+    ...textIn(bracesText(root, result.value, scope), written, budget),
+  };
 }
 
 /** A value that has no text cannot be used at all: nothing that takes it could write it down. */
@@ -81,14 +94,23 @@ function readDollar(text: string, at: number, scope: ScopeReader, budget: Budget
   const nameEnd = at + 1 + name.length;
   let value = scope.get(name);
   let end = nameEnd;
+  const missed: string[] = [];
   const done = (last: number, reached: Json | undefined, fault?: Fault): Reference => {
     const written = text.slice(at, last);
     const texts = textIn(last === nameEnd ? textValue(scope, name, reached) : reached, written, budget);
-    return { end: last, written, value: reached, ...texts, ...(fault === undefined ? {} : { fault }) };
+    return {
+      end: last,
+      written,
+      value: reached,
+      ...(missed.length === 0 ? {} : { lost: missed }),
+      ...texts,
+      ...(fault === undefined ? {} : { fault }),
+    };
   };
   for (let part = readPart(text, end); part !== undefined; part = readPart(text, part.end)) {
     const kept = end === nameEnd ? fieldOfStep(name, part, scope) : undefined;
-    const { from, value: next, fault } = follow(value, part, kept, scope, budget);
+    const { from, value: next, fault, lost = [] } = follow(value, part, kept, scope, budget);
+    missed.push(...lost);
     if (fault !== undefined) return done(part.end, undefined, fault);
     if (next === undefined && value === undefined) return done(endOfParts(text, end), undefined);
     if (next === undefined && isScalar(from) && part.type !== 'call') return done(end, value);
@@ -112,6 +134,7 @@ interface Followed {
   from: Json | undefined;
   value: Json | undefined;
   fault?: Fault;
+  lost?: readonly string[];
 }
 
 /** `kept`: what the result of a step has where the value lacks the part. */
@@ -140,12 +163,7 @@ function follow(
   }
 }
 
-function call(
-  value: Json,
-  source: string,
-  scope: ScopeReader,
-  budget: Budget,
-): { value: Json | undefined; fault?: Fault } {
+function call(value: Json, source: string, scope: ScopeReader, budget: Budget): Omit<Followed, 'from'> {
   const inner: ScopeReader = {
     // Arguments read what `$` reads.
     ...scope,
@@ -153,6 +171,6 @@ function call(
     has: (name) => name === VALUE_SO_FAR || scope.has(name),
   };
   const result = tryEvaluate(source, inner, budget);
-  if (result.ok) return { value: result.value };
+  if (result.ok) return { value: result.value, ...(result.lost === undefined ? {} : { lost: result.lost }) };
   return { value: undefined, fault: { code: result.code, message: `${source.slice(1)}: ${result.message}` } };
 }

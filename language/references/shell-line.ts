@@ -18,7 +18,7 @@
  * shell ever disagree about where a quote ends, a word may be split; data still does not run.
  */
 import { Budget } from '../expression/budget.ts';
-import { readReference, type Reference } from './reference.ts';
+import { readReference, unresolvedIn, type Reference } from './reference.ts';
 import { match, NAME } from './reference-syntax.ts';
 import type { Fault, ScopeReader } from '../expression/scope.ts';
 import { ShellAssignments } from './shell-assignments.ts';
@@ -110,7 +110,7 @@ function wholeReference(line: string, scope: ScopeReader): ShellLine | undefined
   const trimmed = line.trim();
   const reference = readReference(trimmed, 0, scope, new Budget());
   if (reference?.end !== trimmed.length || reference.value === undefined) return undefined;
-  return { line: reference.text, env: {}, files: {}, unresolved: [], faults: [] };
+  return { line: reference.text, env: {}, files: {}, unresolved: [...unresolvedIn(reference)], faults: [] };
 }
 
 function step(work: Work): void {
@@ -280,7 +280,7 @@ function writeReference(work: Work, place: Frame | 'single', text: string): bool
     const root = /[A-Za-z_][A-Za-z0-9_]*/.exec(found.written)?.[0] ?? '';
     if (!work.scope.has(root) && work.scope.isOfRun?.(root) !== true) return false;
     work.unresolved.add(found.written);
-  }
+  } else for (const name of unresolvedIn(found)) work.unresolved.add(name);
   work.out.push(expansion(work, found, place));
   work.at = found.end;
   return true;

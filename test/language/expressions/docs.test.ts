@@ -47,7 +47,11 @@ describe.each(pages)('docs/language/%s.md', (name) => {
     if (expression !== undefined) {
       const result = tryEvaluate(expression, scope);
       if (example.failsWith === undefined)
-        expect(result).toEqual({ ok: true, value: example.givesNothing === true ? undefined : example.gives });
+        expect(result).toEqual({
+          ok: true,
+          value: example.givesNothing === true ? undefined : example.gives,
+          ...(example.unresolved === undefined ? {} : { lost: example.unresolved }),
+        });
       else expect(result).toMatchObject({ ok: false, code: example.failsWith });
     }
     if (template !== undefined)

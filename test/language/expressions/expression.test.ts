@@ -17,16 +17,17 @@ import { processorMs } from '../../elapsed.ts';
 
 interface Suite {
   scope: JsonObject;
-  cases: Array<{ expression: string; value?: Json; undefined?: true; code?: string }>;
+  /** `lost`: names without a value that the value does not show. */
+  cases: Array<{ expression: string; value?: Json; undefined?: true; code?: string; lost?: string[] }>;
 }
 
 const folder = new URL('../../cases/expressions/', import.meta.url);
 
 describe.each(readdirSync(folder))('%s', (file) => {
   const suite = JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Suite;
-  test.each(suite.cases)('$expression', ({ expression, value, code }) => {
+  test.each(suite.cases)('$expression', ({ expression, value, code, lost }) => {
     const result = tryEvaluate(expression, scopeOf(suite.scope));
-    if (code === undefined) expect(result).toEqual({ ok: true, value });
+    if (code === undefined) expect(result).toEqual({ ok: true, value, ...(lost === undefined ? {} : { lost }) });
     else expect(result).toMatchObject({ ok: false, code });
     expect(tryEvaluate(expression, scopeOf(suite.scope))).toEqual(result);
   });
