@@ -5,7 +5,7 @@
  */
 import type { Json } from '../json.ts';
 import { bracesLengthMax } from '../limits.ts';
-import { isSafeName, property, type Fault, type ScopeReader } from './scope.ts';
+import { isSafeName, property, textOf, type Fault, type ScopeReader } from './scope.ts';
 import { Budget, Halt } from './budget.ts';
 import type {
   Argument,
@@ -149,39 +149,38 @@ function missingName(node: Node, world: World): string | undefined {
         node.operator === '&&' && visit(node.left, world) === undefined ? node.left : node.right,
         world,
       );
-    default:
+    case 'literal':
+    case 'unary':
+    case 'array':
+    case 'object':
+    case 'template':
       return undefined;
+    default:
+      return node satisfies never;
   }
 }
 
 /** A name with its path, as far as it is written out; undefined where it begins with what a call gave, or with an item. */
 function namePath(node: Node, world: World): string | undefined {
-  switch (node.type) {
-    case 'variable':
-      return localOf(node.written, world) === undefined ? node.name : undefined;
-    case 'member': {
-      const object = namePath(node.object, world);
-      return object === undefined ? missingName(node.object, world) : `${object}.${node.name}`;
-    }
-    case 'index': {
-      const object = namePath(node.object, world);
-      if (object === undefined || node.index.type !== 'literal')
-        return visit(node.object, world) === undefined
-          ? missingName(node.object, world)
-          : (missingName(node.index, world) ?? object);
-      return `${object}.${String(node.index.value)}`;
-    }
-    case 'path': {
-      const [root = ''] = node.pieces;
-      const isWritten = typeof root === 'string' && node.pieces.length === 1;
-      const [name = '', ...keys] = isWritten ? (keysOfPath(root) ?? []) : [];
-      return name === '' || localOf(name, world) !== undefined ? undefined : [name, ...keys].join('.');
-    }
-    case 'braces':
-      return namePath(node.body, world);
-    default:
-      return undefined;
+  if (node.type === 'variable') return localOf(node.written, world) === undefined ? node.name : undefined;
+  if (node.type === 'braces') return namePath(node.body, world);
+  if (node.type === 'member') {
+    const object = namePath(node.object, world);
+    return object === undefined ? missingName(node.object, world) : `${object}.${node.name}`;
   }
+  if (node.type === 'path') {
+    const [root = ''] = node.pieces;
+    const [name = '', ...keys] = typeof root === 'string' && node.pieces.length === 1 ? (keysOfPath(root) ?? []) : [];
+    return name === '' || localOf(name, world) !== undefined ? undefined : [name, ...keys].join('.');
+  }
+  return node.type === 'index' ? indexPath(node.object, node.index, world) : undefined;
+}
+
+function indexPath(object: Node, index: Node, world: World): string | undefined {
+  const name = namePath(object, world);
+  if (name !== undefined && index.type === 'literal') return `${name}.${textOf(index.value)}`;
+  if (visit(object, world) === undefined) return missingName(object, world);
+  return missingName(index, world) ?? name;
 }
 
 function readVariable(name: string, written: string, world: World): Value {
