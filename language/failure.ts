@@ -90,6 +90,7 @@ export const FAILURE_CODES = {
   CLEAN_UP_FAILED: 'A clean-up failed after the run or condition had already ended badly',
   COMMAND_NOT_BUILT: 'The command is part of the format but not built yet',
   COMMAND_PARAMS_INVALID: 'A command got parameters it does not accept',
+  COMMAND_PROCESS_ENDED: "The process of a project's command ended before the command had a result",
   COMMAND_RESULT_INVALID: "The result of a project's command does not match its own schema",
   CONFIG_DIFFERS: "The configuration of a run's project is not the one that the worker has",
   DEFINITION_INVALID: 'A definition that a step took from a variable has problems',

@@ -4,6 +4,7 @@
  * and its words on stderr are kept for the message of a failure. It acts for runs, so it counts as a process
  * of a step: what it starts ends with it, and what is left to a person is refused to it.
  */
+import { NOBODY_THERE } from '../shell/process/nobody-there.ts';
 import { resolve } from 'node:path';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -37,7 +38,7 @@ export async function openTransport(settings: ServerSettings, project: string): 
   const launch = {
     file: command,
     args: [...args],
-    env: { ...getDefaultEnvironment(), ...helperEnvironment(helperPath(project)), ...env },
+    env: { ...NOBODY_THERE, ...getDefaultEnvironment(), ...helperEnvironment(helperPath(project)), ...env },
     cwd: resolve(project, cwd),
   };
   const init = await findInit();

@@ -29,6 +29,7 @@ import { SHELL_BOUNDS } from './process/bounds.ts';
 import { endStep } from './process/orphans.ts';
 import { processIdsNow } from './process/step-mark.ts';
 import type { Exit } from './process/step-init.ts';
+import { waitingProgram, type WaitingProgram } from './waiting-program.ts';
 
 export type ShellResult = {
   /** 128 + the signal's number when a signal ended the process, as shells have it. */
@@ -85,6 +86,7 @@ async function runOnce(request: ShellRequest, context: ShellContext, graceMs: nu
     if (request.isLogged !== false) log.write(stream, shown[stream].write(chunk));
   });
   const ending = await waitForEnding(child, request.timeoutMs, context.signal);
+  const waiting = ending.type === 'timeout' ? await waitingProgram(child.leader) : null;
   if (ending.type !== 'exit') await endChild(child.leader, context, graceMs);
   await Promise.race([child.closed, sleep(SHELL_BOUNDS.drainMs, undefined, { ref: false })]);
   child.release();
@@ -99,7 +101,7 @@ async function runOnce(request: ShellRequest, context: ShellContext, graceMs: nu
   const durationMs = Math.max(0, context.now() - startedAt);
   const isLogged = await finishLog(log, ending, context.signal);
   if (ending.type === 'cancelled') throw context.signal.reason;
-  if (ending.type === 'timeout') throw timedOut(request, context, captures);
+  if (ending.type === 'timeout') throw timedOut(request, context, captures, waiting);
   if (ending.type !== 'exit')
     throw breachFailure(ending, quoted(request, context), context.confinement, tailsOf(captures));
   const { exit } = ending;
@@ -142,9 +144,23 @@ function openCaptures(bytes: number): Captures {
   return { stdout: new Capture(size), stderr: new Capture(size), output: new Capture(size) };
 }
 
-function timedOut(request: ShellRequest, context: ShellContext, captures: Captures): Failure {
-  const message = `"${quoted(request, context)}" ran longer than ${request.timeoutMs} ms and was ended; raise timeoutMs or make it faster`;
+function timedOut(
+  request: ShellRequest,
+  context: ShellContext,
+  captures: Captures,
+  waiting: WaitingProgram | null,
+): Failure {
+  const message = `"${quoted(request, context)}" ran longer than ${request.timeoutMs} ms and was ended; ${remedyOf(request, context, waiting)}`;
   return new Failure('STEP_TIMEOUT', message, { details: tailsOf(captures) });
+}
+
+function remedyOf(request: ShellRequest, context: ShellContext, waiting: WaitingProgram | null): string {
+  const remedy = 'raise timeoutMs or make it faster';
+  if (waiting === null) return remedy;
+  const line = quoted({ ...request, command: waiting.line }, context);
+  if (waiting.asks)
+    return `"${line}" waited for somebody, and nobody is there at a step: give it what it asks for (an option, a file, "env")`;
+  return line === quoted(request, context) ? remedy : `it was at "${line}"; ${remedy}`;
 }
 
 /** What bwrap could not do is not the program's result. */

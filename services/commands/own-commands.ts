@@ -10,7 +10,12 @@ const timeoutMsMax = 30 * 24 * 3600 * 1000;
 const RESERVED = /^(?:mcp|sentinel|data|ai|rag)\//;
 
 const isSchema = (value: unknown): value is z.ZodType => typeof value === 'object' && value !== null && '_zod' in value;
-const Schema = z.custom<z.ZodType>(isSchema, 'must be a schema of zod 4; "z" of sentinel-engine/commands makes one');
+const Schema = z.custom<z.ZodType>(isSchema, {
+  error: ({ input }) =>
+    input === undefined
+      ? 'is missing; it is a schema of zod 4, which "z" of sentinel-engine/commands makes'
+      : 'must be a schema of zod 4; "z" of sentinel-engine/commands makes one',
+});
 
 /** Its parameters as models are told of them; throws where zod cannot say. */
 export const parametersOf = (params: z.ZodType): Record<string, unknown> =>
@@ -52,7 +57,9 @@ export const OwnCommand = z
       'must be the schema of an object, because a step gives parameters by name',
     ),
     result: Schema,
-    run: z.custom<Run>((value) => typeof value === 'function', 'must be a function'),
+    run: z.custom<Run>((value) => typeof value === 'function', {
+      error: ({ input }) => (input === undefined ? 'is missing; it is the function to run' : 'must be a function'),
+    }),
   })
   .superRefine(({ speed, permission, timeoutMs = 0 }, context) => {
     if (speed !== 'quick') return;

@@ -8,7 +8,7 @@ import { McpServers } from '../commands/mcp-settings.ts';
 import { OwnCommand } from '../commands/own-commands.ts';
 import { LimitsConfig, NotifyConfig } from './limits-config.ts';
 import { ConfigError } from '../home/config-error.ts';
-import { readProjectCode } from '../trust/project-code.ts';
+import { readProjectCode, type ProjectCode } from '../trust/project-code.ts';
 import { refuseUntrusted } from '../trust/trusted-code.ts';
 import type { ConfigFile } from './project-file.ts';
 
@@ -76,14 +76,23 @@ export type ProjectConfig = z.infer<typeof ProjectConfig>;
 export const NO_PROJECT_CONFIG: ProjectConfig = ProjectConfig.parse({});
 
 /** Runs the file's code, if the user trusts it. Throws `ConfigError`, which names the file and the field. */
-export async function loadProjectConfig({ path }: ConfigFile): Promise<ProjectConfig> {
+export const loadProjectConfig = ({ path }: ConfigFile): Promise<ProjectConfig> => runProjectConfig(trustedCode(path));
+
+/** All that the file loads. Throws `ConfigError` where the user does not trust it. */
+export function trustedCode(path: string): ProjectCode {
   const code = readProjectCode(path);
   refuseUntrusted(code);
+  return code;
+}
+
+/** Of code that is trusted. */
+export async function runProjectConfig(code: ProjectCode, how?: { asKept: boolean }): Promise<ProjectConfig> {
+  const { path } = code;
   const [{ runCode }, commands] = await Promise.all([
     import('../trust/run-code.ts'),
     import('../commands/for-projects.ts'),
   ]);
-  const given: unknown = await runCode(code, { 'sentinel-engine/commands': commands }).catch((error: unknown) => {
+  const given: unknown = await runCode(code, { 'sentinel-engine/commands': commands }, how).catch((error: unknown) => {
     if (error instanceof ConfigError) throw error;
     throw new ConfigError(`${path} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`);
   });

@@ -28,6 +28,8 @@ export interface CodeFile {
   name: string;
   digest: string;
   bytes: number;
+  /** Of the project's own files: a process that is started later runs the same. */
+  text?: string;
 }
 
 const filesMax = 20_000;
@@ -83,10 +85,10 @@ class Reading {
       const real = realpathSync(next);
       if (this.files.has(real)) continue;
       const content = readFileSync(real);
-      this.#add(real, content);
+      const text = content.toString('utf8');
+      this.#add(real, content, text);
       this.#resolution(dirname(real));
       if (!CODE.test(real)) continue;
-      const text = content.toString('utf8');
       this.#refuseOtherLoaders(real, text);
       waiting.push(...this.#imported(real, text));
     }
@@ -145,9 +147,10 @@ class Reading {
     });
   }
 
-  #add(real: string, content: Buffer): void {
+  #add(real: string, content: Buffer, text?: string): void {
     if (this.files.has(real)) return;
-    this.files.set(real, { name: this.#nameOf(real), digest: textDigest(content), bytes: content.length });
+    const kept = text === undefined ? {} : { text };
+    this.files.set(real, { name: this.#nameOf(real), digest: textDigest(content), bytes: content.length, ...kept });
     this.#bytes += content.length;
     if (this.files.size <= filesMax && this.#bytes <= bytesMax) return;
     throw new ConfigError(

@@ -24,12 +24,17 @@ type CreateJiti = (
   },
 ) => { import(id: string, options: { default: true }): Promise<unknown> };
 
-export async function runCode(code: ProjectCode, virtualModules: Record<string, object>): Promise<unknown> {
+/** `asKept`: the project's own files as they were read, whatever is in their place by now. */
+export async function runCode(
+  code: ProjectCode,
+  virtualModules: Record<string, object>,
+  { asKept = false }: { asKept?: boolean } = {},
+): Promise<unknown> {
   const require = createRequire(import.meta.url);
   const folder = join(dirname(require.resolve('jiti/package.json')), 'dist');
   const createJiti = require(join(folder, 'jiti.cjs')) as CreateJiti;
   const compile = require(join(folder, 'babel.cjs')) as (options: TransformOptions) => TransformResult;
-  const bytes = new Bytes(code);
+  const bytes = new Bytes(code, asKept);
   const jiti = createJiti(
     code.path,
     {
@@ -37,8 +42,7 @@ export async function runCode(code: ProjectCode, virtualModules: Record<string, 
       fsCache: false,
       virtualModules,
       transform(options) {
-        bytes.refuseOther(options.filename ?? '', options.source);
-        return compile(options);
+        return compile({ ...options, source: bytes.textOf(options.filename ?? '', options.source) });
       },
     },
     {
@@ -57,9 +61,18 @@ export async function runCode(code: ProjectCode, virtualModules: Record<string, 
 
 class Bytes {
   readonly #code: ProjectCode;
+  readonly #asKept: boolean;
 
-  constructor(code: ProjectCode) {
+  constructor(code: ProjectCode, asKept: boolean) {
     this.#code = code;
+    this.#asKept = asKept;
+  }
+
+  textOf(path: string, found: string | Buffer): string {
+    const kept = this.#asKept ? this.#code.files.get(realpathSync(path))?.text : undefined;
+    if (kept !== undefined) return kept;
+    this.refuseOther(path, found);
+    return found.toString();
   }
 
   refuseOther(path: string, content: string | Buffer): void {
@@ -87,9 +100,7 @@ class Bytes {
   requireFrom(require: Require): Require {
     const guarded = (id: string): unknown => {
       if (!isBuiltin(id) && id.endsWith('.json')) {
-        const content = readFileSync(id);
-        this.refuseOther(id, content);
-        return JSON.parse(content.toString('utf8'));
+        return JSON.parse(this.textOf(id, readFileSync(id)));
       }
       this.refuseForNode(id);
       return require(id);

@@ -42,21 +42,34 @@ beforeAll(async () => {
 beforeAll(() =>
   writeFileSync(
     join(home, 'sentinel.config.ts'),
-    `import { appendFileSync } from 'node:fs';
+    `import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { defineCommand, z } from 'sentinel-engine/commands';
+// Commands have processes of their own; what the configuration does when it is loaded, the worker does.
+const asked = ${JSON.stringify(join(home, 'asked'))};
+const isWorker = process.argv[1].endsWith('main.js');
+if (isWorker)
+  setInterval(() => {
+    if (!existsSync(asked)) return;
+    const what = readFileSync(asked, 'utf8');
+    rmSync(asked);
+    if (what === 'abort') process.abort();
+    for (;;);
+  }, 500);
+const ask = (what) => {
+  writeFileSync(asked, what);
+  return new Promise(() => undefined);
+};
 export default {
   commands: [
     defineCommand({
       name: 'own/hold', permission: 'read', speed: 'long', params: z.strictObject({}), result: z.null(),
-      run: async () => {
-        for (;;);
-      },
+      run: () => ask('hold'),
     }),
     defineCommand({
       name: 'own/abort', permission: 'read', speed: 'quick', params: z.strictObject({}), result: z.null(),
       run: async (_params, { project }) => {
         appendFileSync(project + '/aborts', 'one ');
-        process.abort();
+        return ask('abort');
       },
     }),
   ],

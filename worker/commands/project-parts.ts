@@ -8,9 +8,15 @@ import { notAccepted } from '../../activities/mcp/not-accepted.ts';
 import { mcpTools, projectCommands } from '../../runs/commands/project-commands.ts';
 import { acceptedReader, toolsDigest, type AcceptedServers } from '../../services/config/accepted-tools.ts';
 import type { Config } from '../../services/config/config.ts';
-import { loadProjectConfig, NO_PROJECT_CONFIG, type ProjectConfig } from '../../services/config/project-config.ts';
+import {
+  NO_PROJECT_CONFIG,
+  runProjectConfig,
+  trustedCode,
+  type ProjectConfig,
+} from '../../services/config/project-config.ts';
 import { configFileOf } from '../../services/config/project-file.ts';
 import { ownCommands } from './own-commands.ts';
+import { OwnProcesses } from './own-processes.ts';
 
 export interface ProjectParts {
   config: ProjectConfig;
@@ -30,13 +36,15 @@ export async function openProject(
   const file = project === null ? null : configFileOf(project.folder);
   if (project === null || file === null)
     return { config: NO_PROJECT_CONFIG, commands: [], close: async () => undefined };
-  const config = await loadProjectConfig(file);
+  const code = trustedCode(file.path);
+  const config = await runProjectConfig(code);
   const accepted = acceptedReader(home, project.folder);
   const { notices } = projectCommands(builtInCatalogue(), { path: file.path, config, accepted: accepted() });
   for (const text of [`loaded ${file.path}`, ...notices]) say(text);
-  const commands = ownCommands(config.commands);
+  const processes = new OwnProcesses(code, say);
+  const commands = ownCommands(config.commands, processes);
   if (commands.length > 0) outliveRejections(say);
-  if (Object.keys(config.mcpServers).length === 0) return { config, commands, close: async () => undefined };
+  if (Object.keys(config.mcpServers).length === 0) return { config, commands, close: () => processes.close() };
   // Its library takes a moment to load, which a project without such servers need not wait for.
   const { McpServers } = await import('../../activities/mcp/servers.ts');
   const servers = new McpServers({
@@ -49,10 +57,13 @@ export async function openProject(
     },
     accepted: (server) => accepted()[server] ?? null,
   });
-  return { config, commands, changing: acceptedCommands(config, accepted, servers), close: () => servers.close() };
+  const close = async (): Promise<void> => {
+    await Promise.all([servers.close(), processes.close()]);
+  };
+  return { config, commands, changing: acceptedCommands(config, accepted, servers), close };
 }
 
-/** Code of a project may leave a promise behind that is rejected when its step has long ended: the others go on. */
+/** Loading a configuration may leave a promise behind that is rejected later: the steps go on. */
 function outliveRejections(say: Say): void {
   process.on('unhandledRejection', (reason) => {
     const text = reason instanceof Error ? (reason.stack ?? reason.message) : String(reason);

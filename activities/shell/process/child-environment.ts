@@ -6,11 +6,13 @@
  *      without settings of Sentinel and of the services it uses. In the other modes a short list of
  *      ordinary ones.
  * - E2 What the definition names in `env`, and what `SENTINEL_STEP_ENV` names, goes in whatever its name.
+ * - E3 Beside that it says that nobody is there to be asked (nobody-there.ts).
  */
 import type { Mode } from '../../../language/permissions.ts';
 import { looksSecret } from '../../../language/secrets.ts';
 import { Failure } from '../../failures/failures.ts';
 import { SHELL_BOUNDS } from './bounds.ts';
+import { withNobodyThere } from './nobody-there.ts';
 import { STEP_MARKER, WORKER_MARKER } from './processes.ts';
 
 /** Settings of the worker itself, and git's pointers to another repository. */
@@ -34,7 +36,7 @@ export function childEnvironment(
   for (const [name, value] of Object.entries(own)) {
     if (value !== undefined && (named.has(name) || isPassedOn(name, mode))) environment[name] = value;
   }
-  return { ...environment, ...step, ...markers };
+  return { ...withNobodyThere(environment, named), ...step, ...markers };
 }
 
 export const markersOf = (markers: { step: string; worker: string }): Record<string, string> => ({

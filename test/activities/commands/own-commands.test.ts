@@ -1,56 +1,148 @@
-/** Commands of a project as a worker performs them: whatever their code does, the step gets a result or a failure. */
+/** Commands of a project as a worker performs them: whatever their code does, the step gets a result or a failure, and nobody else notices. */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import * as z from 'zod';
-import { expect, test } from 'vitest';
-import { createRegistry } from '../../../activities/commands/registry.ts';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createRegistry, type Registry } from '../../../activities/commands/registry.ts';
+import type { CommandContext } from '../../../activities/commands/command.ts';
 import { toolsFor } from '../../../activities/turns/tools/tools.ts';
 import type { Json } from '../../../language/json.ts';
-import { CommandFailure, defineCommand } from '../../../services/commands/define-command.ts';
-import { OwnCommand } from '../../../services/commands/own-commands.ts';
+import { runProjectConfig, trustedCode } from '../../../services/config/project-config.ts';
 import { ownCommands } from '../../../worker/commands/own-commands.ts';
+import { OwnProcesses } from '../../../worker/commands/own-processes.ts';
 import { commandContext } from '../harness/command-context.ts';
 
 type Over = Parameters<typeof commandContext>[1];
 
-const echo = defineCommand({
-  name: 'own/echo',
-  permission: 'read',
-  params: z.strictObject({ text: z.string(), times: z.number().default(2) }),
-  result: z.object({ text: z.string(), key: z.string(), project: z.string(), attempt: z.number() }),
-  run: ({ text, times }, { key, project, attempt }) => ({ text: text.repeat(times), key, project, attempt, more: 1 }),
+const CONFIG = String.raw`
+import { spawn, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CommandFailure, defineCommand, z } from 'sentinel-engine/commands';
+import { word } from './lib/word.ts';
+
+const own = (name, run, rest = {}) =>
+  defineCommand({ name: 'own/' + name, permission: 'read', params: z.object({}), result: z.any(), run, ...rest });
+const circle = {};
+circle.self = circle;
+const fail = (what) => () => { throw what(); };
+const throws = z.any().refine(() => { throw new Error('the check broke'); });
+const untilAborted = (signal, end) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(end())));
+let calls = 0;
+
+export default {
+  commands: [
+    defineCommand({
+      name: 'own/echo', permission: 'read',
+      params: z.strictObject({ text: z.string(), times: z.number().default(2) }),
+      result: z.object({ text: z.string(), key: z.string(), project: z.string(), attempt: z.number() }),
+      run: ({ text, times }, { key, project, attempt }) => ({ text: text.repeat(times), key, project, attempt, more: 1 }),
+    }),
+    own('error', fail(() => new Error('no luck'))),
+    own('word', fail(() => 'words')),
+    own('rejection', () => Promise.reject(new TypeError('x is null'))),
+    own('failure', fail(() => new CommandFailure('TRACKER_CLOSED', 'come back', { details: { at: 7 } }))),
+    own('code-of-sentinel', fail(() => new CommandFailure('STORE_UNAVAILABLE', 'x'))),
+    own('no-code', fail(() => new CommandFailure('not a code', 'x', { details: circle }))),
+    own('refused-result', () => 7, { result: z.string() }),
+    own('circle', () => circle),
+    own('big-integer', () => 7n),
+    own('too-much', () => 'x'.repeat(9 * 1024 * 1024)),
+    own('nothing', () => undefined),
+    own('date', () => new Date(0)),
+    own('result-check', () => 1, { result: throws }),
+    own('params-check', () => 1, { params: z.object({ a: throws }) }),
+    own('never', (_params, { project, signal }) => {
+      signal.addEventListener('abort', () => writeFileSync(join(project, 'told'), String(signal.reason.message)));
+      return new Promise(() => setInterval(() => undefined, 1000));
+    }),
+    own('rejects', (_params, { signal }) => untilAborted(signal, () => Promise.reject(new Error('aborted')))),
+    own('tidies', (_params, { signal }) => untilAborted(signal, () => 'tidied up')),
+    own('waits', () => new Promise((resolve) => setTimeout(() => resolve('done'), 2500))),
+    own('loop', (_params, { project }) => { writeFileSync(join(project, 'looping'), String(process.pid)); for (;;); }),
+    own('quick-loop', () => { for (;;); }, { speed: 'quick', timeoutMs: 500 }),
+    own('loop-in-check', () => 1, { params: z.object({ a: z.any().refine(() => { for (;;); }) }) }),
+    own('exit', () => { console.log('on its way out'); process.exit(3); }),
+    own('exit-well', () => process.exit(0)),
+    own('kill', () => { process.kill(process.pid, 'SIGKILL'); return new Promise(() => undefined); }),
+    own('late-error', () => new Promise(() => setTimeout(() => { throw new Error('nobody catches this'); }, 50))),
+    own('fill', () => { for (const all = []; ; ) all.push(Array.from({ length: 10_000 }, (_, index) => ({ index }))); }),
+    own('blocked', () => spawnSync('sleep', ['30'])),
+    own('starts', () => { const { pid } = spawn('sleep', ['60'], { stdio: 'ignore' }); console.log(pid); return new Promise(() => undefined); }),
+    own('leaves-timer', () => { setTimeout(() => { throw new Error('too late'); }, 300); return process.pid; }),
+    own('count', () => ({ calls: (calls += 1), pid: process.pid, word })),
+    own('prints', () => { console.log('said'); console.error('complained'); console.log(process.env.OWN_API_KEY); return null; }),
+    own('rejected-alone', async () => { Promise.reject(new Error('left alone')); await new Promise((r) => setTimeout(r, 20)); return 'fine'; }),
+  ],
+};
+`;
+
+let folder: string;
+let processes: OwnProcesses;
+let registry: Registry;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sentinel-own-'));
+  mkdirSync(join(folder, 'lib'));
+  writeFileSync(join(folder, 'lib', 'word.ts'), `export const word: string = 'as it was read';`);
+  writeFileSync(join(folder, 'sentinel.config.ts'), CONFIG);
+  process.env['NODE_OPTIONS'] = '--max-old-space-size=120';
+  const code = trustedCode(join(folder, 'sentinel.config.ts'));
+  processes = new OwnProcesses(code, () => undefined);
+  registry = createRegistry(ownCommands((await runProjectConfig(code)).commands, processes));
+  // What a process that is started later reads is not what was trusted.
+  rmSync(join(folder, 'lib', 'word.ts'));
+  writeFileSync(join(folder, 'lib', 'word.ts'), `export const word: string = 'changed';`);
+});
+afterAll(async () => {
+  await processes.close();
+  delete process.env['NODE_OPTIONS'];
+  rmSync(folder, { recursive: true, force: true });
 });
 
-function perform(command: object, params: Json = {}, over: Over = {}): Promise<unknown> {
-  const registry = createRegistry(ownCommands([OwnCommand.parse(command)]));
-  return registry
-    .run('own/it', params, commandContext(tmpdir(), over))
-    .then((value) => ({ value }))
-    .catch((error: unknown) => error);
+function perform(name: string, params: Json = {}, over: Over = {}): Promise<unknown> {
+  return performIn(name, params, commandContext(folder, over));
 }
 
-/** A command whose code is `run`. */
-const running = (run: (...args: never[]) => unknown, rest: object = {}): object => ({
-  name: 'own/it',
-  permission: 'read',
-  params: z.object({}),
-  result: z.any(),
-  run,
-  ...rest,
-});
+const performIn = (name: string, params: Json, context: CommandContext): Promise<unknown> =>
+  registry
+    .run(`own/${name}`, params, context)
+    .then((value) => ({ value }))
+    .catch((error: unknown) => error);
+
+/** A context whose log is collected by stream. */
+function logged(over: Over = {}): { context: CommandContext; said: { stdout: string; stderr: string } } {
+  const said = { stdout: '', stderr: '' };
+  const context = commandContext(folder, over);
+  const logs = {
+    append(chunks: readonly { stream: string; text: string }[]) {
+      for (const { stream, text } of chunks) said[stream as 'stdout' | 'stderr'] += text;
+      return Promise.resolve();
+    },
+  };
+  return { context: { ...context, store: { ...context.store, logs } as unknown as CommandContext['store'] }, said };
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
 
 test('it gets its parameters as its schema reads them, and where it is; its result is what its schema knows', async () => {
-  const context = commandContext(tmpdir());
-  expect(await perform({ ...echo, name: 'own/it' }, { text: 'ab' }, context)).toEqual({
-    value: { text: 'abab', key: `${context.run.handle}/${context.key}`, project: tmpdir(), attempt: 1 },
+  const context = commandContext(folder);
+  expect(await performIn('echo', { text: 'ab' }, context)).toEqual({
+    value: { text: 'abab', key: `${context.run.handle}/${context.key}`, project: folder, attempt: 1 },
   });
-  expect(await perform({ ...echo, name: 'own/it' }, { text: 7, other: 1 })).toMatchObject({
+  expect(await perform('echo', { text: 7, other: 1 })).toMatchObject({
     code: 'COMMAND_PARAMS_INVALID',
     details: { problems: [{ path: 'params.text' }, { path: 'params' }] },
   });
 });
 
 test('it is a tool with its own schema', () => {
-  const registry = createRegistry(ownCommands([OwnCommand.parse(echo)]));
   expect(toolsFor(registry, ['own/echo'])).toEqual([
     {
       name: 'own/echo',
@@ -65,118 +157,129 @@ test('it is a tool with its own schema', () => {
   ]);
 });
 
-const circle: { self?: unknown } = {};
-circle.self = circle;
-
-test.each<[string, (...args: never[]) => unknown, object]>([
-  [
-    'an error',
-    () => {
-      throw new Error('no luck');
-    },
-    { code: 'ACTIVITY_FAILED', message: 'own/it: no luck' },
-  ],
-  [
-    'a word',
-    () => {
-      throw 'words';
-    },
-    { code: 'ACTIVITY_FAILED', message: 'own/it: words' },
-  ],
-  ['a rejection', () => Promise.reject(new TypeError('x is null')), { code: 'ACTIVITY_FAILED' }],
-  [
-    'a failure of its own',
-    () => {
-      throw new CommandFailure('TRACKER_CLOSED', 'come back', { details: { at: 7 } });
-    },
-    { code: 'TRACKER_CLOSED', message: 'own/it: come back', details: { at: 7 } },
-  ],
-  [
-    'a code of Sentinel',
-    () => {
-      throw new CommandFailure('STORE_UNAVAILABLE', 'x');
-    },
-    { code: 'ACTIVITY_FAILED' },
-  ],
-  [
-    'no code',
-    () => {
-      throw new CommandFailure('not a code', 'x', { details: circle });
-    },
-    { code: 'ACTIVITY_FAILED', details: undefined },
-  ],
-])('%s fails the step', async (_what, run, failure) => {
-  expect(await perform(running(run))).toMatchObject(failure);
+const invalid = { code: 'COMMAND_RESULT_INVALID' };
+const ended = (finding: string) => ({
+  code: 'COMMAND_PROCESS_ENDED',
+  message: expect.stringContaining(`its process ended before it had a result (${finding})`) as string,
 });
 
-test.each<[string, unknown, object, object]>([
-  [
-    'what its schema refuses',
-    7,
-    { result: z.string() },
-    { code: 'COMMAND_RESULT_INVALID', message: expect.stringContaining('own/it: result: ') as string },
-  ],
-  [
-    'a circle',
-    circle,
-    {},
-    { code: 'COMMAND_RESULT_INVALID', message: expect.stringContaining('it is no JSON') as string },
-  ],
-  ['a big integer', 7n, {}, { code: 'COMMAND_RESULT_INVALID' }],
-  ['too much', 'x'.repeat(9 * 1024 * 1024), {}, { code: 'VALUE_TOO_LARGE' }],
-  ['nothing', undefined, {}, { value: null }],
-  ['a date', new Date(0), {}, { value: '1970-01-01T00:00:00.000Z' }],
-])('%s as a result', async (_what, returned, rest, outcome) => {
-  expect(await perform(running(() => returned, rest))).toMatchObject(outcome);
+test.each<[string, object]>([
+  ['error', { code: 'ACTIVITY_FAILED', message: 'own/error: no luck' }],
+  ['word', { code: 'ACTIVITY_FAILED', message: 'own/word: words' }],
+  ['rejection', { code: 'ACTIVITY_FAILED' }],
+  ['failure', { code: 'TRACKER_CLOSED', message: 'own/failure: come back', details: { at: 7 } }],
+  ['code-of-sentinel', { code: 'ACTIVITY_FAILED' }],
+  ['no-code', { code: 'ACTIVITY_FAILED', details: undefined }],
+  ['refused-result', { ...invalid, message: expect.stringContaining('own/refused-result: result: ') as string }],
+  ['circle', { ...invalid, message: expect.stringContaining('it is no JSON') as string }],
+  ['big-integer', invalid],
+  ['too-much', { code: 'VALUE_TOO_LARGE' }],
+  ['nothing', { value: null }],
+  ['date', { value: '1970-01-01T00:00:00.000Z' }],
+  ['result-check', invalid],
+  ['exit', ended('it ended with exit code 3')],
+  ['exit-well', ended('it ended with exit code 0')],
+  ['kill', ended('SIGKILL ended it')],
+  ['late-error', ended('it ended with exit code 1')],
+  ['fill', ended('its memory ran out')],
+  ['rejected-alone', { value: 'fine' }],
+])('own/%s', async (name, outcome) => {
+  expect(await perform(name)).toMatchObject(outcome);
 });
 
-test('a check that throws, of parameters or of a result, fails the step', async () => {
-  const throws = z.any().refine(() => {
-    throw new Error('the check broke');
-  });
-  expect(await perform(running(() => 1, { result: throws }))).toMatchObject({ code: 'COMMAND_RESULT_INVALID' });
-  expect(
-    await perform(
-      running(() => 1, { params: z.object({ a: throws }) }),
-      { a: 1 },
-    ),
-  ).toMatchObject({
+test('a check of parameters that throws fails the step', async () => {
+  expect(await perform('params-check', { a: 1 })).toMatchObject({
     code: 'ACTIVITY_FAILED',
-    message: 'own/it: the check broke',
+    message: 'own/params-check: the check broke',
   });
 });
 
-test('one that does not end is left when its time is over', async () => {
-  let told = false;
-  const never = (_params: never, { signal }: { signal: AbortSignal }): Promise<never> => {
-    signal.addEventListener('abort', () => (told = true));
-    return new Promise(() => undefined);
-  };
-  expect(await perform(running(never as never), {}, { timeoutMs: 100 })).toMatchObject({
+test('one that does not end is told, and left when its time is over', async () => {
+  const { context, said } = logged({ timeoutMs: 100 });
+  expect(await performIn('never', {}, context)).toMatchObject({
     code: 'STEP_TIMEOUT',
-    message: 'own/it took longer than 100 ms; give the step more time',
+    message: 'own/never took longer than 100 ms; give the step more time',
   });
-  expect(told).toBe(true);
+  expect(readFileSync(join(folder, 'told'), 'utf8')).toBe('own/never took longer than 100 ms');
+  expect(said.stderr).toBe('');
 });
 
 test.each([
-  ['rejects', () => Promise.reject(new Error('aborted')), 'cancelled'],
-  ['has ended its work', () => 'tidied up', { value: 'tidied up' }],
-])('one that is cancelled and %s', async (_what, end, outcome) => {
+  ['loop', {}, 300],
+  ['quick-loop', {}, 60_000],
+  ['loop-in-check', { a: 1 }, 300],
+  ['blocked', {}, 300],
+])(
+  'own/%s never comes back: it is ended in time, and others are performed meanwhile',
+  async (name, params, timeoutMs) => {
+    const looping = perform(name, params, { timeoutMs });
+    expect(await perform('date')).toEqual({ value: '1970-01-01T00:00:00.000Z' });
+    expect(await looping).toMatchObject({ code: 'STEP_TIMEOUT' });
+    if (name === 'loop') expect(isAlive(Number(readFileSync(join(folder, 'looping'), 'utf8')))).toBe(false);
+  },
+);
+
+test('a loop ends with the cancellation of its step', async () => {
+  rmSync(join(folder, 'looping'), { force: true });
   const over = new AbortController();
-  const ends = (_params: never, { signal }: { signal: AbortSignal }): Promise<unknown> =>
-    new Promise((resolve) => signal.addEventListener('abort', () => resolve(end())));
   const reason = new Error('cancelled');
-  setTimeout(() => over.abort(reason), 50);
-  const came = await perform(running(ends), {}, { signal: over.signal });
+  const looping = perform('loop', {}, { signal: over.signal });
+  await expect.poll(() => existsSync(join(folder, 'looping')), { timeout: 20_000 }).toBe(true);
+  over.abort(reason);
+  expect(await looping).toBe(reason);
+  expect(isAlive(Number(readFileSync(join(folder, 'looping'), 'utf8')))).toBe(false);
+});
+
+test('what it has started ends with it', async () => {
+  const { context, said } = logged({ timeoutMs: 500 });
+  expect(await performIn('starts', {}, context)).toMatchObject({ code: 'STEP_TIMEOUT' });
+  expect(Number(said.stdout)).toBeGreaterThan(0);
+  await expect.poll(() => isAlive(Number(said.stdout)), { timeout: 5_000 }).toBe(false);
+});
+
+test.each([
+  ['rejects', 'cancelled'],
+  ['tidies', { value: 'tidied up' }],
+])('one that is cancelled, own/%s', async (name, outcome) => {
+  const over = new AbortController();
+  const reason = new Error('cancelled');
+  setTimeout(() => over.abort(reason), 1_500);
+  const came = await perform(name, {}, { signal: over.signal });
   if (outcome === 'cancelled') expect(came).toBe(reason);
   else expect(came).toEqual(outcome);
 });
 
-const waits = (): Promise<string> => new Promise((resolve) => setTimeout(() => resolve('done'), 2500));
-
 test('while it works the server hears that it is alive', async () => {
   let beats = 0;
-  expect(await perform(running(waits), {}, { heartbeat: () => (beats += 1) })).toEqual({ value: 'done' });
+  expect(await perform('waits', {}, { heartbeat: () => (beats += 1) })).toEqual({ value: 'done' });
   expect(beats).toBeGreaterThan(0);
+});
+
+test('a process is used again, unless something of a command may still go on in it; its code is what was read first', async () => {
+  const first = (await perform('count')) as { value: { calls: number; pid: number; word: string } };
+  expect(first.value.word).toBe('as it was read');
+  expect(await perform('count')).toEqual({ value: { ...first.value, calls: first.value.calls + 1 } });
+  const left = (await perform('leaves-timer')) as { value: number };
+  const after = await Promise.all([perform('waits'), perform('waits'), perform('count')]);
+  expect(after).toMatchObject([{ value: 'done' }, { value: 'done' }, { value: { word: 'as it was read' } }]);
+  expect(isAlive(left.value)).toBe(false);
+});
+
+test('what it prints, and where its error was thrown, is in the log of its step', async () => {
+  const printing = logged();
+  expect(await performIn('prints', {}, printing.context)).toEqual({ value: null });
+  expect(printing.said).toEqual({ stdout: 'said\nundefined\n', stderr: 'complained\n' });
+  const failing = logged();
+  await performIn('error', {}, failing.context);
+  expect(failing.said.stderr).toMatch(/^Error: no luck\n\s+at .*sentinel\.config\.ts:\d+/);
+  const refusing = logged();
+  await performIn('failure', {}, refusing.context);
+  expect(refusing.said).toEqual({ stdout: '', stderr: '' });
+  const late = logged();
+  const failure = await performIn('late-error', {}, late.context);
+  expect(late.said.stderr).toContain('nobody catches this');
+  expect(failure).toMatchObject({ details: { stderr: expect.stringContaining('nobody catches this') as string } });
+  const alone = logged();
+  await performIn('rejected-alone', {}, alone.context);
+  expect(alone.said.stderr).toContain('a promise that nobody waited for was rejected: Error: left alone');
 });

@@ -16,10 +16,39 @@ beforeAll(async () => {
   writeFileSync(
     join(harness.project, 'sentinel.config.ts'),
     `
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defineCommand, z } from 'sentinel-engine/commands';
+
+const piece = () => Array.from({ length: 10_000 }, (_, index) => ({ index, text: 'text ' + index }));
+const fill = async () => {
+  for (const all = []; ; await sleep(1)) all.push(piece());
+};
+const deeds = {
+  fill,
+  'fill-at-once': () => {
+    for (const all = []; ; ) all.push(piece());
+  },
+  throw: () => { throw new Error('nobody catches this'); },
+  exit: () => process.exit(3),
+  large: async () => {
+    const all = Array.from({ length: 40 }, piece);
+    await sleep(2_000);
+    return all.length;
+  },
+};
+
+// Commands have processes of their own; what the configuration does when it is loaded, the worker does.
+const asked = ${JSON.stringify(join(harness.project, 'asked'))};
+const isWorker = !process.argv[1].endsWith('own-program.js');
+if (isWorker)
+  setInterval(() => {
+    if (!existsSync(asked)) return;
+    const name = readFileSync(asked, 'utf8');
+    rmSync(asked);
+    void deeds[name]();
+  }, 500);
 
 const own = (name, speed, run) =>
   defineCommand({
@@ -27,27 +56,25 @@ const own = (name, speed, run) =>
     params: z.strictObject({}), result: z.null(),
     run: async (_params, { project }) => {
       appendFileSync(join(project, name + '.txt'), 'one\\n');
-      await run();
+      await run(name);
       return null;
     },
   });
-const piece = () => Array.from({ length: 10_000 }, (_, index) => ({ index, text: 'text ' + index }));
-const fill = async () => {
-  for (const all = []; ; await sleep(1)) all.push(piece());
+const never = new Promise(() => undefined);
+const ask = (name) => {
+  writeFileSync(asked, name);
+  return never;
 };
 
 export default {
   commands: [
-    own('fill', 'long', fill),
-    own('fill-at-once', 'quick', () => {
-      for (const all = []; ; ) all.push(piece());
-    }),
-    own('throw', 'long', () => new Promise(() => setTimeout(() => { throw new Error('nobody catches this'); }, 500))),
-    own('exit', 'long', () => new Promise(() => setTimeout(() => process.exit(3), 500))),
-    own('large', 'long', async () => {
-      const all = Array.from({ length: 40 }, piece);
-      await sleep(2_000);
-      return all.length;
+    own('fill', 'long', ask),
+    own('fill-at-once', 'quick', ask),
+    own('throw', 'long', ask),
+    own('exit', 'long', ask),
+    own('large', 'long', (name) => {
+      writeFileSync(asked, name);
+      return sleep(3_000);
     }),
     own('wait', 'long', () => sleep(4_000)),
   ],

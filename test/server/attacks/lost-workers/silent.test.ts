@@ -17,27 +17,40 @@ beforeAll(async () => {
   writeFileSync(
     join(harness.project, 'sentinel.config.ts'),
     `
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { defineCommand, z } from 'sentinel-engine/commands';
+
+// Commands have processes of their own; what the configuration does when it is loaded, the worker does.
+const asked = ${JSON.stringify(join(harness.project, 'asked'))};
+const isWorker = !process.argv[1].endsWith('own-program.js');
+if (isWorker)
+  setInterval(() => {
+    if (!existsSync(asked)) return;
+    const end = Date.now() + 1000 * Number(readFileSync(asked, 'utf8'));
+    rmSync(asked);
+    while (Date.now() < end);
+  }, 50);
 
 export default {
   commands: [
     defineCommand({
-      name: 'own/glance', description: 'Computes for ever.', permission: 'read', speed: 'quick',
+      name: 'own/glance', description: 'Has the worker compute.', permission: 'read', speed: 'quick',
       params: z.strictObject({}), result: z.null(),
       run: async (_params, { project }) => {
         appendFileSync(join(project, 'glances.txt'), 'one\\n');
-        for (;;);
+        writeFileSync(asked, '600');
+        return new Promise(() => undefined);
       },
     }),
     defineCommand({
-      name: 'own/hold', description: 'Computes.', permission: 'read', speed: 'long',
+      name: 'own/hold', description: 'Has the worker compute.', permission: 'read', speed: 'long',
       params: z.strictObject({ seconds: z.number() }), result: z.object({ seconds: z.number() }),
       run: async ({ seconds }, { project }) => {
         appendFileSync(join(project, 'holds.txt'), seconds + '\\n');
-        const end = Date.now() + 1000 * seconds;
-        while (Date.now() < end);
+        writeFileSync(asked, String(seconds));
+        await sleep(1000 * seconds);
         return { seconds };
       },
     }),

@@ -1,0 +1,100 @@
+/**
+ * The code of a project's command, in its process:
+ *
+ * - O1 What it throws fails the step, whatever it is.
+ * - O2 What it returns is held against its schema and made plain JSON, as large as a value may be.
+ */
+import { inspect } from 'node:util';
+import type * as z from 'zod';
+import { FAILURE_CODES, type FailureInfo } from '../../language/failure.ts';
+import { VALUE_FAULT, valueFault, type Json, type JsonObject } from '../../language/json.ts';
+import { valueBytesMax } from '../../language/limits.ts';
+import { CommandFailure, type CommandContext } from '../../services/commands/define-command.ts';
+import type { OwnCommand } from '../../services/commands/own-commands.ts';
+import type { Outcome } from './own-messages.ts';
+
+const messageLengthMax = 4_000;
+const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
+
+class Refused extends Error {
+  readonly failure: Pick<FailureInfo, 'code' | 'message' | 'details'>;
+
+  constructor(code: string, message: string, details?: JsonObject) {
+    super(message);
+    this.failure = { code, message, ...(details === undefined ? {} : { details }) };
+  }
+}
+
+export async function performOwn(own: OwnCommand, params: Json, context: CommandContext): Promise<Outcome> {
+  try {
+    const given = await paramsOf(own, params);
+    return { ok: true, text: await resultOf(own, await own.run(given, context)) };
+  } catch (error) {
+    return error instanceof Refused ? { ok: false, failure: error.failure } : thrown(own.name, error);
+  }
+}
+
+async function paramsOf({ name, params: schema }: OwnCommand, params: Json): Promise<unknown> {
+  const read = await schema.safeParseAsync(params);
+  if (read.success) return read.data;
+  throw new Refused('COMMAND_PARAMS_INVALID', `${name}: ${issuesOf('params', read.error)}; correct the step's params`, {
+    problems: read.error.issues.map(({ path, message }) => ({ path: pathOf('params', path), message })),
+  });
+}
+
+const pathOf = (root: string, path: readonly PropertyKey[]): string => [root, ...path.map(String)].join('.');
+
+const issuesOf = (root: string, { issues }: z.ZodError): string =>
+  issues.map(({ path, message }) => `${pathOf(root, path)}: ${message}`).join('; ');
+
+function thrown(name: string, error: unknown): Outcome {
+  const said = error instanceof Error ? error.message : String(error);
+  const message = `${name}: ${said === '' ? 'it failed without a word' : said}`.slice(0, messageLengthMax);
+  if (!(error instanceof CommandFailure))
+    return { ok: false, failure: { code: 'ACTIVITY_FAILED', message }, trace: inspect(error) };
+  // Codes of Sentinel's own mean what they mean.
+  const isOwn = CODE.test(error.code) && !Object.hasOwn(FAILURE_CODES, error.code);
+  return {
+    ok: false,
+    failure: { code: isOwn ? error.code : 'ACTIVITY_FAILED', message, ...detailsOf(error) },
+    // It says itself what it means; where that came from is another matter.
+    ...(error.cause === undefined ? {} : { trace: inspect(error.cause) }),
+  };
+}
+
+function detailsOf({ details }: CommandFailure): { details?: JsonObject } {
+  try {
+    const plain = details === undefined ? undefined : (JSON.parse(JSON.stringify(details)) as JsonObject);
+    return plain === undefined || valueFault(plain, 'details') !== null ? {} : { details: plain };
+  } catch {
+    // Details that are no JSON are left out; the message stands.
+    return {};
+  }
+}
+
+async function resultOf({ name, result: schema }: OwnCommand, returned: unknown): Promise<string> {
+  const invalid = (finding: string): Refused =>
+    new Refused('COMMAND_RESULT_INVALID', `${name}: ${finding}; correct its "run" or its "result" in sentinel.config`);
+  const read = await schema.safeParseAsync(returned).catch((error: unknown) => {
+    throw invalid(`its result cannot be checked (${error instanceof Error ? error.message : String(error)})`);
+  });
+  if (!read.success) throw invalid(issuesOf('result', read.error));
+  const text = textOf(read.data);
+  if (text === null) throw invalid('result: it is no JSON');
+  const bytes = Buffer.byteLength(text);
+  if (bytes > valueBytesMax)
+    throw new Refused(
+      VALUE_FAULT,
+      `the result of ${name} has ${bytes} bytes as JSON, and at most ${valueBytesMax} are taken; return less of it`,
+    );
+  return text;
+}
+
+/** Null for what JSON cannot say: circles, big integers. */
+function textOf(value: unknown): string | null {
+  try {
+    return JSON.stringify(value) ?? 'null';
+  } catch {
+    return null;
+  }
+}
