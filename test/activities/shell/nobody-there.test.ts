@@ -71,10 +71,10 @@ describe('git', () => {
   });
 });
 
-describe("the worker's own environment", () => {
-  const of = (own: NodeJS.ProcessEnv, step: Record<string, string> = {}) =>
-    childEnvironment(own, step, { mode: undefined, markers: {} });
+const environmentOf = (own: NodeJS.ProcessEnv, step: Record<string, string> = {}): Record<string, string> =>
+  childEnvironment(own, step, { mode: undefined, markers: {} });
 
+describe("the worker's own environment", () => {
   it.each([
     ['vim', 'false'],
     ['/usr/bin/nano -w', 'false'],
@@ -83,20 +83,22 @@ describe("the worker's own environment", () => {
     ['', 'false'],
     ['/opt/edit-by-program', '/opt/edit-by-program'],
   ])('EDITOR=%j is %j in a step', (own, seen) => {
-    expect(of({ EDITOR: own })['EDITOR']).toBe(seen);
+    expect(environmentOf({ EDITOR: own })['EDITOR']).toBe(seen);
   });
 
   it('stands where it says otherwise, or where it is passed on by name', () => {
-    expect(of({ DEBIAN_FRONTEND: 'dialog', VISUAL: 'vim', PAGER: 'less -R', GPG_TTY: '/dev/pts/1' })).toMatchObject({
+    expect(
+      environmentOf({ DEBIAN_FRONTEND: 'dialog', VISUAL: 'vim', PAGER: 'less -R', GPG_TTY: '/dev/pts/1' }),
+    ).toMatchObject({
       DEBIAN_FRONTEND: 'dialog',
       EDITOR: 'false',
       PAGER: 'cat',
     });
-    expect(of({ VISUAL: 'vim', GPG_TTY: '/dev/pts/1' })).not.toHaveProperty('VISUAL');
-    expect(of({ GPG_TTY: '/dev/pts/1' })).not.toHaveProperty('GPG_TTY');
+    expect(environmentOf({ VISUAL: 'vim', GPG_TTY: '/dev/pts/1' })).not.toHaveProperty('VISUAL');
+    expect(environmentOf({ GPG_TTY: '/dev/pts/1' })).not.toHaveProperty('GPG_TTY');
     const named = { EDITOR: 'vim', GPG_TTY: '/dev/pts/1', GIT_TERMINAL_PROMPT: '1' };
-    expect(of({ ...named, SENTINEL_STEP_ENV: 'EDITOR,GPG_TTY,GIT_TERMINAL_PROMPT' })).toMatchObject(named);
-    expect(of({ EDITOR: 'vim' }, { EDITOR: 'vim' })['EDITOR']).toBe('vim');
+    expect(environmentOf({ ...named, SENTINEL_STEP_ENV: 'EDITOR,GPG_TTY,GIT_TERMINAL_PROMPT' })).toMatchObject(named);
+    expect(environmentOf({ EDITOR: 'vim' }, { EDITOR: 'vim' })['EDITOR']).toBe('vim');
   });
 
   afterEach(() => {
