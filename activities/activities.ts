@@ -11,9 +11,10 @@ import type { Json, JsonObject } from '../language/json.ts';
 import type { OpenSession, RunContext, Store } from '../prisma/store/contract/contract.ts';
 import { referredDefinitions } from '../prisma/store/values/referred-definitions.ts';
 import { JournalConflict } from '../prisma/store/contract/journal-conflict.ts';
-import type { StepCheckpoints, WritingStep } from './checkpoints/step-checkpoints.ts';
+import type { StepCheckpoints } from './checkpoints/step-checkpoints.ts';
 import { askForGroup } from './local/ask-for-group.ts';
 import { checkForm, digestOf } from './local/answers.ts';
+import { checkpointed, filesOf } from './commands/checkpointed.ts';
 import type { CommandContext, RunPort } from './commands/command.ts';
 import type { Registry } from './commands/registry.ts';
 import {
@@ -110,7 +111,9 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
     [SHELL]: (request: ShellRequest, options?: StepOptions) =>
       guarded(async () => {
         const context = await contextOf(parts, options);
-        return checkpointed(parts, context, { what: SHELL, isBackground: false }, () => runLine(request, context));
+        return checkpointed(parts.checkpoints, context, { what: SHELL, isBackground: false }, () =>
+          runLine(request, context),
+        );
       }),
     [WATCH]: (request: WatchRequest) => guarded(async () => watchExecution(request, await contextOf(parts))),
     [LLM]: (request: TurnRequest, options?: StepOptions) => guarded(() => askWithin(parts, request, options)),
@@ -175,24 +178,6 @@ async function runLine(request: ShellRequest, context: KnownContext): Promise<Sh
     }),
   );
   return secrets.results.json(ended);
-}
-
-/** Between two looks at the project. */
-async function checkpointed<Result>(
-  { checkpoints }: ActivityParts,
-  context: CommandContext,
-  step: Pick<WritingStep, 'what' | 'isBackground'>,
-  run: () => Promise<Result>,
-): Promise<Result> {
-  if (checkpoints === null || context.confinement?.mode === 'readonly') return run();
-  const { handle, project } = context.run;
-  const { key, attempt } = context;
-  const isTaken = await beating(context, () => checkpoints.begin({ handle, key, project, attempt, ...step }));
-  try {
-    return await run();
-  } finally {
-    if (isTaken && !step.isBackground) await beating(context, () => checkpoints.end({ handle, key, project }));
-  }
 }
 
 function commandActivity(parts: ActivityParts, nameOf: () => string): Activity {
@@ -340,7 +325,8 @@ async function runCommand(
   };
   if (!mayWriteFiles(parts.registry.catalogue, name, params)) return perform();
   const isBackground = name === 'code/shell/execute' && params['wait'] === false;
-  return checkpointed(parts, context, { what: name, isBackground }, perform);
+  const paths = filesOf(parts.registry, name, params, context);
+  return checkpointed(parts.checkpoints, context, { what: name, isBackground, paths }, perform);
 }
 
 /** A write to our store, its result and its journal row are one transaction: it happens once. */

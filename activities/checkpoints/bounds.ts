@@ -24,5 +24,7 @@ export const CHECKPOINT_BOUNDS = {
   largeMax: 500,
   /** Text of one step's diff. */
   patchBytesMax: 1024 * 1024,
+  /** Of a diff that shows some files alone. */
+  filesNamed: 500,
   blobsAtOnce: 200,
 } as const;

@@ -1,8 +1,9 @@
 /** What the steps of a run changed in its project, step by step. */
 import type { Checkpoint, Checkpoints } from '../../prisma/store/contract/checkpoint-contract.ts';
 import { ShadowGit } from './shadow-git.ts';
-import { largeBetween, nameWithin } from './stretches.ts';
-import { countChanges, diffTrees, patchOf, type CountedChange } from './tree-diffs.ts';
+import { looksOf, segmentsOf, workOf } from './attribution.ts';
+import { besideOf, isOfRun, largeBetween, nameWithin, summed } from './stretches.ts';
+import { countChanges, patchOf, type CountedChange } from './tree-diffs.ts';
 import { checkPlace, isMeant, noSuchCheckpoint, orRefused } from './undo.ts';
 
 export interface StepChanges {
@@ -15,7 +16,8 @@ export interface StepChanges {
   state: 'changed' | 'unknown' | 'skipped';
   why: string | null;
   isBackground: boolean;
-  files: CountedChange[];
+  /** `others`: steps of other runs that were under way when it changed, and may have done it. */
+  files: (CountedChange & { others: readonly string[] })[];
   /** Changed, and too large to keep. */
   large: string[];
   /** A unified diff, where it was asked for. */
@@ -41,13 +43,14 @@ export async function changesOf(rows: Checkpoints, { handle, key, patches }: Cha
     );
   const found: StepChanges[] = [];
   for (const checkpoint of meant) {
-    const changes = await orRefused(() => stepChanges(checkpoint, { handle, patches }));
+    const changes = await orRefused(() => stepChanges(rows, checkpoint, { handle, patches }));
     if (changes.state !== 'changed' || changes.files.length > 0 || changes.large.length > 0) found.push(changes);
   }
   return found;
 }
 
 async function stepChanges(
+  rows: Checkpoints,
   checkpoint: Checkpoint,
   { handle, patches }: { handle: string; patches: boolean },
 ): Promise<StepChanges> {
@@ -56,14 +59,26 @@ async function stepChanges(
   const none = { why: null, files: [], large: [], patch: null, isCut: false };
   if (before === null) return { ...known, ...none, state: 'skipped', why: skipped };
   if (after === null) return { ...known, ...none, state: 'unknown', why: skipped };
-  const large = largeBetween(before, after);
+  const isOwn = (path: string): boolean => checkpoint.paths === null || checkpoint.paths.includes(path);
+  const large = largeBetween(before, after).filter(isOwn);
   if (before.tree === after.tree) return { ...known, ...none, state: 'changed', large };
   checkPlace(place, project);
   const git = ShadowGit.reading(place, project);
   const pair = { before: before.tree, after: after.tree };
-  const [changed = []] = await diffTrees(git, [pair]);
+  const work = workOf(known.key, { ...checkpoint, until: checkpoint.endedAt });
+  const looks = looksOf(checkpoint, work);
+  const [first, last] = looks;
+  if (first === undefined || last === undefined) return { ...known, ...none, state: 'unknown', why: skipped };
+  const beside = await besideOf(rows, [checkpoint], { root: handle });
+  const [segments = []] = await segmentsOf(git, [{ works: [work], first, last, looks }], beside);
+  const changed = summed(segments);
+  const strangers = new Map(changed.map(({ path, others }) => [path, others.filter((name) => !isOfRun(beside, name))]));
   const isKept = new Set(large);
-  const files = (await countChanges(git, pair, changed)).filter(({ path }) => !isKept.has(path));
-  const { text, isCut } = patches ? await patchOf(git, pair) : { text: null, isCut: false };
+  const files = (await countChanges(git, pair, changed))
+    .filter(({ path }) => !isKept.has(path))
+    .map((file) => ({ ...file, others: strangers.get(file.path) ?? [] }));
+  const isAllOwn = segments.every(({ seen, changes }) => seen.length === changes.length);
+  const only = isAllOwn ? null : [...strangers.keys()];
+  const { text, isCut } = patches ? await patchOf(git, pair, only) : { text: null, isCut: false };
   return { ...known, state: 'changed', why: null, files, large, patch: text, isCut };
 }

@@ -3,8 +3,9 @@
  *
  * - U1 A file is put back to the state before the first of the steps that changed it.
  * - U2 It is expected in the state after the last of them. Anything else is a conflict, and so is a file that
- *      changed between two of them, or that nobody can say who changed.
+ *      changed between two of them, or that nobody can say who changed: a step, a process beside it, or another run.
  */
+import { besides } from './attribution.ts';
 import { isSame, type FileChange, type FileState } from './tree-diffs.ts';
 
 /** A stretch of time in which steps changed files: one step, or several that overlapped. */
@@ -18,7 +19,8 @@ export interface Stretch {
   isUnsure: boolean;
   /** Why no state was taken when it had ended; null where one was, or nobody saw it end. */
   unseen: string | null;
-  changes: readonly FileChange[];
+  /** `others`: steps of others that may have done it, because they were under way as well. */
+  changes: readonly (FileChange & { others?: readonly string[] })[];
   /** A `.gitignore` changed: files that appear may have been there. */
   changesIgnored: boolean;
   /** Files that were, or are, too large to keep. */
@@ -40,6 +42,7 @@ export interface Plan {
 }
 
 interface Chained extends PlannedFile {
+  by: string;
   from: number;
   to: number;
 }
@@ -63,17 +66,27 @@ export function planUndo(stretches: readonly Stretch[]): Plan {
   return { files: planned, large: [...large].toSorted() };
 }
 
-function chain(files: Map<string, Chained>, stretch: Stretch, { path, before, after }: FileChange): void {
+function chain(
+  files: Map<string, Chained>,
+  stretch: Stretch,
+  { path, before, after, others = [] }: Stretch['changes'][number],
+): void {
   const known = files.get(path);
   const to = stretch.to ?? stretch.from;
   const revealed = before === null && stretch.changesIgnored;
-  const why = revealed ? 'it may have been there before, left out by a .gitignore that changed' : null;
+  const { name: by } = stretch;
+  const hidden = revealed ? 'it may have been there before, left out by a .gitignore that changed' : null;
+  const shared = `it changed while ${besides(others)} ran beside ${by}, so it may be the work of either`;
+  const why = hidden ?? (others.length > 0 ? shared : null);
   if (known === undefined) {
-    files.set(path, { path, target: before, expected: after, doubt: why, from: stretch.from, to });
+    files.set(path, { path, target: before, expected: after, doubt: why, from: stretch.from, to, by });
     return;
   }
-  if (!isSame(known.expected, before)) known.doubt ??= `somebody else changed it before ${stretch.name}`;
+  const when = known.by === by ? 'while' : 'before';
+  if (!isSame(known.expected, before))
+    known.doubt ??= `somebody else changed it ${when} ${by}${when === 'while' ? ' ran' : ''}`;
   known.doubt ??= why;
+  known.by = by;
   known.expected = after;
   known.to = to;
 }
@@ -84,7 +97,7 @@ function doubt(files: Map<string, Chained>, stretch: Stretch, { path, before, af
   const known = files.get(path);
   const to = stretch.to ?? Number.POSITIVE_INFINITY;
   if (known === undefined) {
-    files.set(path, { path, target: before, expected: after, doubt: why, from: stretch.from, to });
+    files.set(path, { path, target: before, expected: after, doubt: why, from: stretch.from, to, by: stretch.name });
     return;
   }
   if (stretch.from <= known.from && !isSame(known.target, before)) {

@@ -19,6 +19,8 @@ export interface WritingStep extends CheckpointOf {
   attempt: number;
   /** It only begins a process, which goes on. */
   isBackground: boolean;
+  /** All that it can write, from the root of the project; absent where nobody can say. */
+  paths?: readonly string[] | null;
 }
 
 type Taken = { state: ProjectState } | { skipped: string };
@@ -37,7 +39,7 @@ export class StepCheckpoints {
 
   /** Whether a state before is written down. */
   async begin(step: WritingStep): Promise<boolean> {
-    const { handle, key, what, isBackground, attempt } = step;
+    const { handle, key, what, isBackground, attempt, paths = null } = step;
     const project = realOf(step.project);
     // The step itself says that its project is missing.
     if (project === null) return false;
@@ -54,6 +56,8 @@ export class StepCheckpoints {
       before: 'state' in taken ? taken.state : null,
       skipped: 'skipped' in taken ? taken.skipped : null,
       takenAt,
+      begunAt: Date.now(),
+      paths,
     });
     return begun.before !== null;
   }
@@ -61,14 +65,21 @@ export class StepCheckpoints {
   /** The step, or the process that it began, has ended. */
   async end({ handle, key, project }: CheckpointOf & { project: string }): Promise<void> {
     const root = realOf(project);
+    const closedAt = Date.now();
     const taken = root === null ? null : await this.#take(root);
-    const endedAt = Date.now();
+    const times = { closedAt, endedAt: Date.now() };
     if (taken === null) return;
     await this.#persistently(() =>
       'skipped' in taken
-        ? this.#rows.endUnseen({ handle, key }, taken.skipped)
-        : this.#rows.end({ handle, key }, taken.state, endedAt),
+        ? this.#rows.endUnseen({ handle, key }, taken.skipped, times)
+        : this.#rows.end({ handle, key }, taken.state, times),
     );
+  }
+
+  /** A step of which there is no state before: others in the project are told apart by when it ended. */
+  async endWithout({ handle, key }: CheckpointOf): Promise<void> {
+    const now = Date.now();
+    await this.#persistently(() => this.#rows.endUnseen({ handle, key }, '', { closedAt: now, endedAt: now }));
   }
 
   async #persistently(write: () => Promise<void>): Promise<void> {

@@ -102,15 +102,21 @@ export async function countChanges(
 
 const linesOf = (text: string): number | null => (text === '-' ? null : Number(text));
 
-/** Cut where it is longer than a person reads. What files with secrets hold is left out. */
-export async function patchOf(git: ShadowGit, { before, after }: TreePair): Promise<{ text: string; isCut: boolean }> {
-  if (before === after) return { text: '', isCut: false };
-  const { patchBytesMax: most } = CHECKPOINT_BOUNDS;
+/** Cut where it is longer than a person reads. What files with secrets hold is left out. `only`: these files; null means all. */
+export async function patchOf(
+  git: ShadowGit,
+  { before, after }: TreePair,
+  only: readonly string[] | null,
+): Promise<{ text: string; isCut: boolean }> {
+  if (before === after || only?.length === 0) return { text: '', isCut: false };
+  const { patchBytesMax: most, filesNamed } = CHECKPOINT_BOUNDS;
+  const named = only === null ? [] : ['--', ...only.slice(0, filesNamed)];
+  const isPart = only !== null && only.length > filesNamed;
   const bytes = await git.run(
-    ['diff-tree', '-r', '-p', '--no-renames', '--no-ext-diff', '--no-textconv', before, after],
+    ['diff-tree', '-r', '-p', '--no-renames', '--no-ext-diff', '--no-textconv', before, after, ...named],
     { bytesMax: Number.POSITIVE_INFINITY, cutAt: most },
   );
-  return { text: withoutSecretFiles(bytes.subarray(0, most).toString('utf8')), isCut: bytes.length > most };
+  return { text: withoutSecretFiles(bytes.subarray(0, most).toString('utf8')), isCut: isPart || bytes.length > most };
 }
 
 const SECTION = /^diff --git /m;

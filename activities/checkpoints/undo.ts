@@ -23,7 +23,8 @@ import { removeAt, stateAt, writeAt, type Found } from './files-in-place.ts';
 import { planUndo, type PlannedFile } from './plan-undo.ts';
 import { ProjectTrees } from './project-trees.ts';
 import { GitTrouble, ShadowGit } from './shadow-git.ts';
-import { nameWithin, stretchesOf } from './stretches.ts';
+import { besideOf, nameWithin, stretchesOf } from './stretches.ts';
+import type { Beside } from './attribution.ts';
 import { isSame, readBlobs, type FileState } from './tree-diffs.ts';
 
 export interface UndoRequest {
@@ -34,6 +35,8 @@ export interface UndoRequest {
   /** This step alone. */
   only?: boolean | undefined;
   force?: boolean | undefined;
+  /** What is in conflict is left, and the rest taken back. */
+  sure?: boolean | undefined;
   dryRun?: boolean | undefined;
 }
 
@@ -59,6 +62,8 @@ interface Place {
   trees: ProjectTrees;
   /** The project as it is now, kept. */
   now: ProjectState;
+  /** What else was done in the project while the steps ran. */
+  beside: readonly Beside[];
   /** Of the step that asks; absent for a person. */
   access?: Access | undefined;
 }
@@ -92,16 +97,20 @@ async function undoAsPerson(rows: Checkpoints, request: UndoRequest & { access?:
   try {
     const takenAt = Date.now();
     const now = await trees.take();
-    if (request.dryRun === true) return await undoSteps(checkpoints, { trees, now, access: request.access }, request);
+    const begunAt = Date.now();
+    const beside = await besideOf(rows, checkpoints, { root: request.handle });
+    if (request.dryRun === true)
+      return await undoSteps(checkpoints, { trees, now, beside, access: request.access }, request);
     const own = { handle: request.handle, key: nextKey(all, request.handle) };
     let isBegun = false;
-    const undone = await undoSteps(checkpoints, { trees, now }, request, async () => {
-      const kept = { what: 'undo', project, place, isBackground: false, before: now, skipped: null, takenAt };
-      await rows.begin({ ...own, ...kept });
+    const undone = await undoSteps(checkpoints, { trees, now, beside }, request, async (paths) => {
+      const kept = { what: 'undo', project, place, isBackground: false, before: now, skipped: null };
+      await rows.begin({ ...own, ...kept, takenAt, begunAt, paths });
       isBegun = true;
     });
     if (!isBegun) return undone;
-    await rows.end(own, await trees.take(), Date.now());
+    const closedAt = Date.now();
+    await rows.end(own, await trees.take(), { closedAt, endedAt: Date.now() });
     return { ...undone, undo: own.key };
   } finally {
     await trees.git.forgetIndex();
@@ -120,8 +129,10 @@ export async function undoFromStep(
   if (mine?.before === undefined || mine.before === null)
     throw refused(`the state of the project could not be taken (${mine?.skipped ?? 'checkpoints are turned off'})`);
   const earlier = all.filter(({ position }) => position < mine.position);
-  const place = { trees, now: mine.before, access: request.access };
-  const undone = await orRefused(() => undoSteps(selected(earlier, request, STEP_KEY), place, request));
+  const chosen = selected(earlier, request, STEP_KEY);
+  const beside = await besideOf(rows, chosen, { root: request.handle, asking: own });
+  const place = { trees, now: mine.before, beside, access: request.access };
+  const undone = await orRefused(() => undoSteps(chosen, place, request));
   return { ...undone, undo: undone.done ? own.key : null };
 }
 
@@ -193,9 +204,9 @@ const gapsOf = (checkpoints: readonly Checkpoint[], root: string): Undone['gaps'
 /** `begin`: called before the first file is touched. */
 async function undoSteps(
   checkpoints: readonly Checkpoint[],
-  { trees, now, access = {} }: Place,
-  { handle, force, dryRun }: UndoRequest,
-  begin?: () => Promise<void>,
+  { trees, now, beside, access = {} }: Place,
+  { handle, force, sure, dryRun }: UndoRequest,
+  begin?: (paths: string[]) => Promise<void>,
 ): Promise<Undone> {
   const { git } = trees;
   const elsewhere = checkpoints.find(({ before, place }) => before !== null && place !== git.place);
@@ -203,7 +214,7 @@ async function undoSteps(
     throw refused(
       `${nameWithin(handle, elsewhere)} ran in another project or with another home of Sentinel (${elsewhere.place}); take back that run, or its steps one by one with --only`,
     );
-  const stretches = await stretchesOf(git, checkpoints, { root: handle, now });
+  const stretches = await stretchesOf(git, checkpoints, { root: handle, now, beside });
   const { files: planned, large } = planUndo(stretches);
   const left: PathFinding[] = large.map((path) => ({ path, why: `was, or is, too large to keep (${bytesMax})` }));
   const wanted: Wanted[] = [];
@@ -219,13 +230,21 @@ async function undoSteps(
       if (conflict !== null) conflicts.push({ path: file.path, why: conflict });
     }
   }
-  const isHeld = conflicts.length > 0 && force !== true;
+  const isHeld = conflicts.length > 0 && force !== true && sure !== true;
+  if (sure === true) setAside(wanted, conflicts, left);
   const files = wanted.map(({ path, target }) => ({ path, done: target === null ? 'removed' : 'restored' }) as const);
   const report: Undone = { handle, files, conflicts, left, gaps: gapsOf(checkpoints, handle), done: false, undo: null };
   if (isHeld || dryRun === true) return report;
   const kept = conflicts.length === 0 ? wanted : await keptAlready(git, now, wanted, report);
-  if (kept.length > 0) await begin?.();
+  if (kept.length > 0) await begin?.(kept.map(({ path }) => path));
   return { ...report, files: await trees.alone(() => putBack(git, kept, report)), done: true };
+}
+
+/** What may be somebody else's stays. */
+function setAside(wanted: Wanted[], conflicts: PathFinding[], left: PathFinding[]): void {
+  const held = new Set(conflicts.map(({ path }) => path));
+  wanted.splice(0, wanted.length, ...wanted.filter(({ path }) => !held.has(path)));
+  left.push(...conflicts.splice(0));
 }
 
 const bytesMax = `${CHECKPOINT_BOUNDS.fileBytesMax / 1024 / 1024} MiB`;

@@ -11,7 +11,7 @@ import type { Edit } from '../editing/apply-edits.ts';
 import { editFile, type EditResult } from '../editing/edit-file.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
-import { changedMeanwhile, checkWritable, readWhole, writeWhole } from './whole-file.ts';
+import { changedMeanwhile, checkWritable, filesWritten, readWhole, writeWhole } from './whole-file.ts';
 
 const Passage = z
   .string()
@@ -107,5 +107,6 @@ export const editCommands: Command[] = [
     needs: [['old', 'new'], ['edits']],
     result: Result,
     run: edit,
+    writes: filesWritten,
   }),
 ];

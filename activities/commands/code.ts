@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { Failure } from '../failures/failures.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
-import { readWhole, writeWhole } from './whole-file.ts';
+import { filesWritten, readWhole, writeWhole } from './whole-file.ts';
 
 const Encoding = z.enum(['utf8', 'base64']);
 type Encoding = z.infer<typeof Encoding>;
@@ -49,5 +49,6 @@ export const codeCommands: Command[] = [
     params: z.strictObject({ path: Path, content: z.string() }),
     result: z.strictObject({ path: z.string(), bytes: z.number(), changed: z.boolean() }),
     run: write,
+    writes: filesWritten,
   }),
 ];

@@ -103,6 +103,8 @@ export interface Command<Params = unknown, Result extends Json = Json> extends C
   needs?: readonly (readonly string[])[];
   result: z.ZodType<Result>;
   run(params: Params, context: CommandContext, others: OtherCommands): Promise<Result>;
+  /** All files that it can write, from the root of the project; absent where nobody can say before. */
+  writes?(params: Params, context: CommandContext): string[];
   /** What it would do, for a person who is to approve it; of one that `resolves`. */
   resolve?(params: Params, context: CommandContext): Json | Promise<Json>;
 }

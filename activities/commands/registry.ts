@@ -39,6 +39,8 @@ export interface Registry {
   names(): string[];
   all(): readonly Command[];
   run(name: string, params: Json, context: CommandContext): Promise<Json>;
+  /** All files that it can write; null where nobody can say before. */
+  writes(name: string, params: Json, context: CommandContext): string[] | null;
   /** What a command that `resolves` would do. */
   resolve(name: string, params: Json, context: CommandContext): Promise<Json>;
 }
@@ -101,6 +103,16 @@ export function createRegistry(
     find: (name) => now().byName.get(name),
     names: () => [...now().byName.keys()],
     all: () => [...now().byName.values()],
+    writes(name, params, context) {
+      const command = found(name);
+      try {
+        return command.writes?.(readParams(command, params), context) ?? null;
+      } catch (error) {
+        // It says itself what is wrong with its parameters, and where it may not write.
+        if (error instanceof Failure) return null;
+        throw error;
+      }
+    },
     async resolve(name, params, context) {
       const command = found(name);
       return (await command.resolve?.(readParams(command, params), context)) ?? null;

@@ -67,6 +67,15 @@ function checkOpened(descriptor: number, place: string, path: string): void {
 export const checkWritable = (path: string, context: CommandContext): string =>
   resolveInside(context.run.project, path, accessOf(context, { writes: true }));
 
+/** All that a write of this file touches: also what it leaves where it is interrupted. */
+export function filesWritten({ path }: { path: string }, context: CommandContext): string[] {
+  const file = relative(resolveInside(context.run.project, '.'), checkWritable(path, context)).split(sep).join('/');
+  const name = basename(file);
+  return [file, `${file.slice(0, file.length - name.length)}${draftOf(name, context)}`];
+}
+
+const draftOf = (name: string, context: CommandContext): string => `.${name.slice(0, 200)}.${shortMark(context)}.tmp`;
+
 /** Whether it had to be changed. `expected`: what it must still hold. */
 export async function writeWhole(
   path: string,
@@ -86,7 +95,7 @@ export async function writeWhole(
       const place = placeOf(folder, dirname(file));
       // One name per run and step: a retry writes over what its predecessor left.
       const name = basename(file);
-      const draft = join(place, `.${name.slice(0, 200)}.${shortMark(context)}.tmp`);
+      const draft = join(place, draftOf(name, context));
       return await replaceFile({ file: join(place, name), draft, path }, bytes, expected);
     } finally {
       closeSync(folder);

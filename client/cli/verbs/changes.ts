@@ -58,10 +58,12 @@ function show(output: Output, step: StepChanges): void {
           : `  no state was taken when the step had ended: ${why}`,
       ),
     );
-  for (const { path, status, added, removed } of files)
-    output.line(
-      `  ${markOf(status, paint)} ${path}  ${paint.dim(added === null ? 'no text' : `+${added} -${removed ?? 0}`)}`,
-    );
+  for (const { path, status, added, removed, others } of files) {
+    const counts = paint.dim(added === null ? 'no text' : `+${added} -${removed ?? 0}`);
+    const either =
+      others.length === 0 ? '' : paint.warn(`  or by ${others.slice(0, 3).join(', ')}, which ran at the same time`);
+    output.line(`  ${markOf(status, paint)} ${path}  ${counts}${either}`);
+  }
   for (const path of large) output.line(`  ${paint.warn('!')} ${path}  ${paint.dim('changed, and too large to keep')}`);
   for (const line of patch === null ? [] : linesOf(patch)) output.line(coloured(line, paint));
   if (isCut) output.line(paint.dim('(the diff is cut here; --stat names all files)'));

@@ -1,5 +1,5 @@
 /** `sentinel undo HANDLE [KEY]`. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Undone } from '../../client.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
@@ -10,12 +10,13 @@ interface Options {
   only?: boolean;
   dryRun?: boolean;
   force?: boolean;
+  sure?: boolean;
 }
 
 export function define(command: Command): void {
   command
     .description(
-      'Restores the files that a run and its nested runs changed to their state before the run, or before one of its steps. Other files are not touched. If somebody else has changed one of the files meanwhile, nothing is restored, and the files are listed (exit code 1, also for --force within a step of a run). An undo can be undone by its own key. Exit code 4 if there is no such run.',
+      'Restores the files that a run and its nested runs changed to their state before the run, or before one of its steps. Other files are not touched. If somebody else has changed one of the files meanwhile, or another run may have, nothing is restored, and the files are listed (exit code 1, also for --force within a step of a run). An undo can be undone by its own key. Exit code 4 if there is no such run.',
     )
     .argument('<handle>', 'the run, which must have ended or be paused')
     .argument('[key]', 'take back this step and all later ones; steps.2 means every pass of that step')
@@ -24,6 +25,9 @@ export function define(command: Command): void {
     .option(
       '--force',
       'also restore files that somebody else changed; undoing the undo brings their present content back',
+    )
+    .addOption(
+      new Option('--sure', 'leave the files in conflict as they are, and restore the others').conflicts('force'),
     )
     .addHelpText(
       'after',
@@ -40,8 +44,8 @@ Examples:
 async function undo(given: string, key: string | undefined, options: Options): Promise<void> {
   const output = openOutput(options);
   await withRun(output, given, async (client, handle) => {
-    const { only, dryRun, force } = options;
-    const undone = await client.undo(handle, { key, only, dryRun, force });
+    const { only, dryRun, force, sure } = options;
+    const undone = await client.undo(handle, { key, only, dryRun, force, sure });
     output.object(undone);
     show(output, undone, options);
     const isHeld = undone.conflicts.length > 0 && force !== true;
@@ -61,7 +65,7 @@ function show(output: Output, undone: Undone, { dryRun, force }: Options): void 
     output.line(`${paint.warn('!')} ${step}  ${paint.dim(`no state before: ${why}`)}`);
   if (isHeld)
     output.line(
-      `Nothing was restored: ${counted(conflicts.length, 'file')} not as the run left ${conflicts.length === 1 ? 'it' : 'them'}. --force restores all the same, and keeps what is there now.`,
+      `Nothing was restored: ${counted(conflicts.length, 'file')} not as the run left ${conflicts.length === 1 ? 'it' : 'them'}. --sure restores the other files. --force restores all the same, and keeps what is there now.`,
     );
   else if (files.length === 0) output.line('There is nothing to take back.');
   else if (dryRun === true) output.line(`${counted(files.length, 'file')} would be put back.`);

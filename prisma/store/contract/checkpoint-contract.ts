@@ -35,6 +35,10 @@ export interface NewCheckpoint extends CheckpointOf {
   skipped: string | null;
   /** When the look at the state before began, by the clock of the worker's host. */
   takenAt: number;
+  /** When that look had ended: what the step does is done after it. */
+  begunAt: number;
+  /** All that the step can write, from the root of the project; null where nobody can say. */
+  paths: readonly string[] | null;
 }
 
 export interface Checkpoint extends NewCheckpoint {
@@ -42,19 +46,34 @@ export interface Checkpoint extends NewCheckpoint {
   position: number;
   /** Null while the step is under way, and for good where nobody saw it end. */
   after: ProjectState | null;
+  /** When the look at the state after began: what the step did was done before it. */
+  closedAt: number | null;
   /** When the look at the state after had ended, by the same clock. */
   endedAt: number | null;
+}
+
+/** One that may have been under way in some time. */
+export interface BesideCheckpoint extends Checkpoint {
+  /** When it had ended; where nobody saw that, when its run had. Null: it may go on. */
+  until: number | null;
+}
+
+export interface EndTimes {
+  closedAt: number;
+  endedAt: number;
 }
 
 export interface Checkpoints {
   /** Of an attempt that was lost the first state stays; the end is then still to come. */
   begin(checkpoint: NewCheckpoint): Promise<Checkpoint>;
-  end(of: CheckpointOf, after: ProjectState, endedAt: number): Promise<void>;
-  /** It has ended, and no state could be taken then. */
-  endUnseen(of: CheckpointOf, why: string): Promise<void>;
+  end(of: CheckpointOf, after: ProjectState, times: EndTimes): Promise<void>;
+  /** It has ended, and no state could be taken then; of one without a state before, when that was. */
+  endUnseen(of: CheckpointOf, why: string, times: EndTimes): Promise<void>;
   find(of: CheckpointOf): Promise<Checkpoint | null>;
   /** Of the run and all runs nested in it, in the order of taking. */
   ofRun(handle: string): Promise<Checkpoint[]>;
+  /** Of all runs in a project: those under way at any moment of a time. `to`: null means until now. */
+  beside(place: string, time: { from: number; to: number | null }): Promise<BesideCheckpoint[]>;
   /** Removes those that are older than the trees are kept. */
   sweep(): Promise<void>;
 }

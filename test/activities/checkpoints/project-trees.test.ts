@@ -90,7 +90,7 @@ test('content is kept byte for byte, and no filter, hook or monitor of the proje
     'one\r\ntwo\r\n',
     'one\r\nthree\r\n',
   ]);
-  expect((await patchOf(opened.git, { before: first.tree, after: next.tree })).text).toContain('+three');
+  expect((await patchOf(opened.git, { before: first.tree, after: next.tree }, null)).text).toContain('+three');
   expect(existsSync(started)).toBe(false);
   expect(everything(join(project, '.git'))).toEqual(before);
 });
