@@ -17,6 +17,7 @@ import {
   type Work,
   workOf,
 } from './attribution.ts';
+import { hasException } from '../project-texts/ignore-rules.ts';
 import type { Stretch } from './plan-undo.ts';
 import type { ShadowGit } from './shadow-git.ts';
 import { readBlobs, type FileChange } from './tree-diffs.ts';
@@ -169,5 +170,5 @@ async function changesIgnored(git: ShadowGit, changes: readonly FileChange[]): P
   if (rules.some(({ before }) => before !== null)) return true;
   const blobs = rules.flatMap(({ after }) => (after === null ? [] : [after.blob]));
   const texts = [...(await readBlobs(git, blobs)).values()].map((bytes) => bytes.toString('utf8'));
-  return texts.some((text) => /^\s*!/m.test(text));
+  return texts.some(hasException);
 }

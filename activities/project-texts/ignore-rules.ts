@@ -11,3 +11,7 @@ const isShort = (rule: string): boolean =>
 
 export const ignoreRules = (text: string): Ignore =>
   ignore({ ignorecase: false }).add(text.split(/\r?\n/, RULES_MAX).filter(isShort));
+
+/** Whether a rule brings files into sight that another hides. */
+export const hasException = (text: string): boolean =>
+  text.split('\n').some((rule) => rule.trimStart().startsWith('!'));

@@ -45,6 +45,9 @@ function findingOf(error: JsonObject, said: string, { headers, status }: Refusal
   return null;
 }
 
+/** A server may say any amount, and says what is wrong at the beginning. */
+const saidLengthMax = 4_000;
+
 const TOO_LONG =
   /context[ _](?:length|size|window)|exceeds? the (?:available )?context|maximum (?:context|prompt) length|prompt is too long|too many (?:input )?tokens|input (?:is|length) .*(?:too long|exceed)/i;
 
@@ -52,11 +55,12 @@ function tooLong(error: JsonObject, said: string): Finding | null {
   const isNamed = [error['code'], error['type']].some(
     (word) => word === 'context_length_exceeded' || word === 'exceed_context_size_error',
   );
-  if (!isNamed && !TOO_LONG.test(said)) return null;
-  const window = /maximum (?:context|prompt) length (?:is|of) (\d+)/i.exec(said)?.[1];
+  const told = said.slice(0, saidLengthMax);
+  if (!isNamed && !TOO_LONG.test(told)) return null;
+  const window = /maximum (?:context|prompt) length (?:is|of) (\d+)/i.exec(told)?.[1];
   const tokens =
-    /(?:resulted in|requested|contains at least|has) (\d+)(?: input| prompt)? tokens/i.exec(said)?.[1] ??
-    /request \((\d+) tokens\)/i.exec(said)?.[1];
+    /(?:resulted in|requested|contains at least|has) (\d+)(?: input| prompt)? tokens/i.exec(told)?.[1] ??
+    /request \((\d+) tokens\)/i.exec(told)?.[1];
   return {
     kind: 'context-too-long',
     tokens: numberOf(error['n_prompt_tokens']) ?? (tokens === undefined ? null : Number(tokens)),

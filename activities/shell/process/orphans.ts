@@ -54,7 +54,7 @@ async function findOrphans(): Promise<MarkedProcess[]> {
 
 /** Only for workers of this host; nobody here can tell of another. */
 export async function isWorkerGone(worker: string): Promise<boolean> {
-  const match = /^(.*):(\d+):(.*)$/.exec(worker);
+  const match = /^([^:]*):(\d+):([^]*)$/.exec(worker);
   if (match === null || match[1] !== hostname()) return false;
   return (await processStart(Number(match[2]))) !== match[3];
 }

@@ -12,7 +12,7 @@ interface Event {
 }
 
 const BUILD = /^(?:vet: )?(\S[^:\n]*\.go):(\d+)(?::(\d+))?: (.+)$/;
-const REPORTED = /^[^\S\n]+(\S+\.go):(\d+): /m;
+const REPORTED = /^[ \t]+(\S+\.go):(\d+): /m;
 const FRAME = /^\t(\S+\.go):(\d+)(?: \+0x[0-9a-f]+)?$/gm;
 
 /** `module`: its name, in front of the paths of its packages. */
@@ -69,7 +69,7 @@ function testFindings(events: readonly Event[], printed: Printed, module: string
     .map(({ Package = '', Test = '' }): Finding => {
       const said = output.get(`${Package} ${Test}`) ?? '';
       const folder = Package === module ? '' : Package.startsWith(`${module}/`) ? Package.slice(module.length + 1) : '';
-      const message = said.replaceAll(/^(?:=== \w+|[^\S\n]*--- FAIL:).*\n/gm, '').trim();
+      const message = said.replaceAll(/^(?:=== \w|[ \t]*--- FAIL:).*\n/gm, '').trim();
       return { ...placeIn(said, folder, printed), message: message === '' ? 'the test failed' : message, test: Test };
     });
 }

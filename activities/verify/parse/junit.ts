@@ -83,7 +83,7 @@ export function parseNodeTest(printed: Printed): Parsed {
   return { findings, shown: shownCases(read.cases, printed.stderr) };
 }
 
-const PYTHON_PLACE = /^(\S[^:\n]*\.py):(\d+): ?(.*)$/gm;
+const PYTHON_PLACE = /^(\S[^:\r\n\u2028\u2029]*\.py):(\d+): ?(.*)$/gm;
 
 /** `pytest --junitxml -o junit_family=xunit1`: the last place of the traceback that is the project's. */
 export function parsePytest(printed: Printed): Parsed {

@@ -1,7 +1,7 @@
 /** `tsc --pretty false`: one line a finding, what is indented below it belongs to it. */
 import { type Finding, type Parsed, type Printed, projectPath, spotOf } from './finding.ts';
 
-const PLACED = /^(.+?)\((\d+),(\d+)\): error (TS\d+: .*)$/;
+const PLACED = /^(.+?)\((\d+),(\d+)\): error (TS\d+: .*)$/s;
 const UNPLACED = /^error (TS\d+: .*)$/;
 
 export function parseTypeScript(printed: Printed): Parsed {

@@ -1,0 +1,79 @@
+/**
+ * Texts of which a pattern could read the rest anew at each place: at other ends of lines than `\n`, at blank lines, at
+ * words that come again and again. Each takes a time that grows with the text and not with its square.
+ */
+import { hostname } from 'node:os';
+import { describe, expect, test } from 'vitest';
+import { explainOpenAi } from '../../../activities/models/openai/refusals.ts';
+import { hasException } from '../../../activities/project-texts/ignore-rules.ts';
+import { isWorkerGone } from '../../../activities/shell/process/orphans.ts';
+import type { Printed } from '../../../activities/verify/parse/finding.ts';
+import { parseGo } from '../../../activities/verify/parse/go.ts';
+import { parsePytest } from '../../../activities/verify/parse/junit.ts';
+import { parseTypeScript } from '../../../activities/verify/parse/typescript.ts';
+import { processorMs } from '../../elapsed.ts';
+
+const LENGTH = 200_000;
+const filled = (piece: string, rest = ''): string => piece.repeat(Math.floor(LENGTH / piece.length)) + rest;
+
+const printed = (stdout: string): Printed => ({
+  stdout,
+  stderr: '',
+  output: stdout,
+  exitCode: 1,
+  root: '/project',
+  folder: '',
+});
+const event = (Action: string, more: object): string => JSON.stringify({ Action, Package: 'p', Test: 'T', ...more });
+const go = (Output: string): unknown =>
+  parseGo(printed(`${event('output', { Output })}\n${event('fail', {})}`), 'p').findings;
+const pytest = (text: string): unknown =>
+  parsePytest(printed(`<?xml?><testsuites><testcase name="t"><failure>${text}</failure></testcase></testsuites>`))
+    .findings;
+const typescript = (text: string): unknown => parseTypeScript(printed(text)).findings;
+const refused = (message: string): unknown => {
+  const body = { error: { message } };
+  const refusal = { status: 400, headers: new Headers(), body, text: JSON.stringify(body) };
+  return explainOpenAi({ name: 'openai', model: 'a', setting: 'OPENAI_API_KEY' }, refusal);
+};
+
+const CASES: [string, (text: string) => unknown, string[]][] = [
+  ['rules of a .gitignore', hasException, [filled('\n', 'x\n'), filled('\r\n', 'x'), filled(' \t\n', 'x')]],
+  ['what go says of a test', go, [filled('\r', '\n ..go:0: '), `=== F${filled('I')}`, filled('.go', ':')]],
+  ['the traceback of a Python test', pytest, [filled('y\r', '\ny.py:0:'), filled('.py'), filled('y\u2028')]],
+  ['a line of tsc', typescript, [`S${filled('(0,0): error TS0: ', '\r')}`, filled('(0,0): error TS0: ', '\u2028')]],
+  ['why a provider refuses', refused, [filled('input is '), filled('input length ')]],
+];
+
+const passesMs = Math.max(
+  10,
+  processorMs(() => filled('a ').replaceAll(/[^\n]/g, 'x')),
+);
+
+describe.each(CASES)('%s', (_what, read, texts) => {
+  test.each(texts.map((text, index) => [index + 1, text] as const))('takes text %i', (_index, text) => {
+    expect(processorMs(() => read(text))).toBeLessThan(30 * passesMs);
+  });
+});
+
+test('whose a process says it is, in as many words as a variable holds', async () => {
+  const before = process.cpuUsage();
+  expect(await isWorkerGone(filled(':0:', '\n'))).toBe(false);
+  expect(await isWorkerGone(`${hostname()}:${filled('0:', '\n')}`)).toBe(true);
+  expect(process.cpuUsage(before).user / 1000).toBeLessThan(30 * passesMs);
+});
+
+test('and what tools and providers say is read as before', () => {
+  expect(refused('The input is 9000 tokens, which is too long')).toMatchObject({
+    finding: { kind: 'context-too-long' },
+  });
+  expect(hasException('*.log\r\n  !keep.log\r\n')).toBe(true);
+  expect(hasException('\\!important\n#!a\n')).toBe(false);
+  expect(go('=== RUN   T\n    a_test.go:7: is wrong\n--- FAIL: T (0.00s)\n')).toMatchObject([
+    { file: 'a_test.go', line: 7, message: 'a_test.go:7: is wrong' },
+  ]);
+  expect(pytest('def test():\r\nE   x\r\na/b.py:3: AssertionError\r\n')).toMatchObject([{ file: 'a/b.py', line: 3 }]);
+  expect(typescript("src/a(b).ts(3,5): error TS2322: Type 'x'.\r\n")).toEqual([
+    { file: 'src/a(b).ts', line: 3, column: 5, message: "TS2322: Type 'x'." },
+  ]);
+});
