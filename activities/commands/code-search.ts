@@ -32,7 +32,7 @@ async function search(
   const patterns = typeof pattern === 'string' ? [pattern] : pattern;
   const ignoresCase = ignoreCase ?? typeof pattern !== 'string';
   const args = [
-    '--json',
+    ...LINES,
     `--max-filesize=${COMMAND_BOUNDS.searchedBytesMax}`,
     ...(typeof pattern === 'string' ? [] : ['--fixed-strings']),
     ...(ignoresCase ? ['--ignore-case'] : []),
@@ -50,15 +50,28 @@ async function search(
   return { matches, truncated: false };
 }
 
-/** A line of ripgrep's JSON; what is no text (`bytes` in place of `text`) is passed over. */
-function matchIn(line: string): Match | undefined {
-  const { type, data } = JSON.parse(line) as {
-    type: string;
-    data: { path?: { text?: string }; lines?: { text?: string }; line_number?: number };
-  };
-  const [path, text] = [data.path?.text, data.lines?.text];
-  if (type !== 'match' || path === undefined || text === undefined) return undefined;
-  return { path: plain(path), line: data.line_number ?? 0, text };
+/**
+ * The path, a NUL, the number of the line, and its beginning. In ripgrep's JSON each place in a line that matches would
+ * be an object of its own, which of a long line and a short pattern makes fifty times the file.
+ */
+const LINES: readonly string[] = [
+  '--with-filename',
+  '--no-heading',
+  '--line-number',
+  '--null',
+  '--max-columns-preview',
+  `--max-columns=${4 * COMMAND_BOUNDS.lineLengthMax}`,
+];
+const FOUND = /^([^\0]+)\0(\d+):(.*)$/s;
+/** What ripgrep puts behind the beginning of a long line. */
+const REST = / \[\.\.\. (?:omitted end of long line|\d+ more match(?:es)?)\]$/;
+
+/** What is no text, and what ripgrep says of files that hold none, is passed over. */
+function matchIn(row: string): Match | undefined {
+  const [, path, line, text = ''] = FOUND.exec(row) ?? [];
+  if (path === undefined || text.includes('\uFFFD')) return undefined;
+  const isLong = text.length > COMMAND_BOUNDS.lineLengthMax;
+  return { path: plain(path), line: Number(line), text: isLong ? text.replace(REST, '') : text };
 }
 
 const plain = (path: string): string => path.replace(/^\.\//, '');

@@ -93,17 +93,22 @@ export function readable(context: CommandContext): (path: string) => boolean {
  * in the place of a folder meanwhile leads it outside. Remembers one file, since what is found comes file by file.
  */
 export function holds(context: CommandContext): (path: string, text: string) => Promise<boolean> {
-  let last: { path: string; content: Promise<string> } | undefined;
+  let last: { path: string; content: Promise<string>; from: number } | undefined;
   return async (path, text) => {
     if (last?.path !== path)
       last = {
         path,
+        from: 0,
         content: readWhole(path, context).then(textOf, (error: unknown) => {
           if (error instanceof Failure) return '';
           throw error;
         }),
       };
-    return (await last.content).includes(text);
+    const here = last;
+    // Line after line is found, so none is looked for in what lies before the last.
+    const at = (await here.content).indexOf(text, here.from);
+    if (at !== -1) here.from = at + text.length;
+    return at !== -1;
   };
 }
 
