@@ -1,7 +1,7 @@
 /** `screenshot`: a page as a browser of the worker's host shows it, as a picture that models take. */
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, CDPSession, Page } from 'playwright-core';
 import * as z from 'zod';
 import { Failure } from '../failures/failures.ts';
 import { findHelper, helperPath } from '../own-programs/helper-programs.ts';
@@ -67,8 +67,10 @@ async function shown(params: Params, context: CommandContext, proxy: PageProxy |
     const page = await browser.newPage({ viewport: { width, height } });
     page.setDefaultTimeout(context.timeoutMs);
     const status = await open(page, url);
-    const picture = await taken(page, params);
-    return { url: page.url(), title: await page.title(), status, width, ...picture };
+    const seen = await page.context().newCDPSession(page);
+    const picture = await taken(page, seen, params);
+    const { targetInfo } = await seen.send('Target.getTargetInfo');
+    return { url: page.url(), title: targetInfo.title, status, width, ...picture };
   } catch (error) {
     context.signal.throwIfAborted();
     if (error instanceof Failure) throw error;
@@ -97,10 +99,11 @@ async function open(page: Page, url: string): Promise<number | null> {
   return response?.status() ?? null;
 }
 
-async function taken(page: Page, { width = 1280, height = 800, fullPage = false }: Params) {
-  const tall = fullPage ? await page.evaluate('document.documentElement.scrollHeight') : height;
-  const seen = Math.min(Math.max(height, Number(tall)), BOUNDS.heightMax);
-  const clip = { x: 0, y: 0, width, height: seen };
+/** `seen`: what the browser itself says of the page; what the page says of itself may be of any size. */
+async function taken(page: Page, seen: CDPSession, { width = 1280, height = 800, fullPage = false }: Params) {
+  const tall = fullPage ? (await seen.send('Page.getLayoutMetrics')).cssContentSize.height : height;
+  const shownHeight = Math.min(Math.max(height, Math.ceil(tall)), BOUNDS.heightMax);
+  const clip = { x: 0, y: 0, width, height: shownHeight };
   const png = await page.screenshot({ type: 'png', clip, fullPage });
   const isSmall = png.length <= BOUNDS.bytesMax;
   const bytes = isSmall ? png : await page.screenshot({ type: 'jpeg', quality: 70, clip, fullPage });
@@ -110,7 +113,7 @@ async function taken(page: Page, { width = 1280, height = 800, fullPage = false 
       `the picture has ${bytes.length} bytes, and models take ${BOUNDS.bytesMax}; make it smaller`,
     );
   return {
-    height: seen,
+    height: shownHeight,
     bytes: bytes.length,
     mediaType: isSmall ? ('image/png' as const) : ('image/jpeg' as const),
     image: bytes.toString('base64'),
