@@ -101,8 +101,9 @@ function timesOf(graceMs: number): Partial<WorkerOptions> {
     shutdownGraceTime: graceMs - Math.min(INTERRUPTED_MS, graceMs / 4),
     // A worker whose core has failed takes no task and never ends; by then every step that was cancelled has.
     shutdownForceTime: graceMs + FORCED_AFTER_MS,
-    defaultHeartbeatThrottleInterval: '2s',
-    maxHeartbeatThrottleInterval: '5s',
+    // A cancellation comes with the answer to a heartbeat.
+    defaultHeartbeatThrottleInterval: '500ms',
+    maxHeartbeatThrottleInterval: '500ms',
     stickyQueueScheduleToStartTimeout: '5s',
   };
 }

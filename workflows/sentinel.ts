@@ -62,7 +62,8 @@ export async function sentinel(start: StartInput, carried?: Position, target?: R
     return continueAsNew<typeof sentinel>(startInputOf(walk.input, walk.input.limits), walk.position);
   }
   if (wasHeardNow(walk)) await keepWhatWasHeard(walk);
-  return end(host, flow);
+  // Its last step may have ended before the cancellation reached it: whoever cancelled was told that the run is.
+  return end(host, flow.kind === 'done' && control.cancelled ? { kind: 'cancelled' } : flow);
 }
 
 /** Whoever starts a run at Temporal itself passes by the doors that look at its inputs. */

@@ -90,11 +90,18 @@ export function gitFailed(run: GitRun, result: ShellResult): Failure {
   );
 }
 
+/** A path of a definition is the path of a file or a folder, whatever characters it holds: never a pattern of git's. */
+const literal = (path: string): string => `:(literal)${path}`;
+
 /** Paths as git takes them: of the project alone, without what is in a home of Sentinel, and what a model does not read. */
 export async function confined(paths: readonly string[], context: CommandContext): Promise<string[]> {
   for (const path of paths) resolveInside(context.run.project, path, accessOf(context));
   const secrets = isByModel(context) ? SECRETS_LEFT_OUT : [];
-  return [...(paths.length === 0 ? ['.'] : paths), ...(await homesLeftOut(context.run.project)), ...secrets];
+  return [
+    ...(paths.length === 0 ? ['.'] : paths.map(literal)),
+    ...(await homesLeftOut(context.run.project)),
+    ...secrets,
+  ];
 }
 
 /** The same, where git changes files: they are ones that the step may write. */

@@ -26,6 +26,11 @@ export interface Search {
 /** The lines that it prints, until the caller has seen enough; ripgrep ends with the caller. */
 export async function* ripgrep({ args, path, globs = [] }: Search, context: CommandContext): AsyncGenerator<string> {
   const { project } = context.run;
+  if ([...args, ...globs].some((text) => text.includes('\0')))
+    throw new Failure(
+      'COMMAND_PARAMS_INVALID',
+      'a pattern or glob holds a NUL character, which no text file does; leave it out',
+    );
   const { root, below } = placeOf(context, path);
   const child = execa(
     await programFor(project),

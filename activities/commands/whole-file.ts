@@ -11,6 +11,7 @@ import {
   readFile as readDescriptor,
   readFileSync,
   readlinkSync,
+  type Stats,
 } from 'node:fs';
 import { chmod, lstat, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
@@ -111,6 +112,8 @@ async function replaceFile(
   expected: Buffer | undefined,
 ): Promise<boolean> {
   const found = await lstat(file).catch(() => null);
+  if (found !== null && !found.isFile())
+    throw new Failure('FILE_NOT_USABLE', `"${path}" is ${kindOf(found)}, and not a file; name a file`);
   if (found?.isFile() === true && found.size === bytes.length && (await readFile(file)).equals(bytes)) return false;
   try {
     await rm(draft, { force: true });
@@ -138,17 +141,41 @@ function tooLarge(path: string, bytes: number): Failure {
   );
 }
 
-function fileFailure(error: unknown, path: string): unknown {
-  if (!(error instanceof Error) || !('code' in error)) return error;
+const kindOf = (found: Stats): string =>
+  found.isDirectory()
+    ? 'a folder'
+    : found.isFIFO()
+      ? 'a named pipe'
+      : found.isSocket()
+        ? 'a socket'
+        : 'a device or a link';
+
+/** What the system said, in words, and what helps. */
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: 'there is no space left on the disk; make room there',
+  EDQUOT: "the user's quota on the disk is used up; make room there",
+  EROFS: 'the file system is read-only; write elsewhere, or mount it for writing',
+  EACCES: "the worker's user may not; change its permissions, or those of its folder",
+  EPERM: 'the system does not permit it; change its owner, its permissions or its attributes',
+  EISDIR: 'it is a folder; name a file',
+  ENOTDIR: 'a file stands where its path has a folder; correct the path, or move that file',
+  ENAMETOOLONG: 'its name is too long for the file system; choose a shorter one',
+  EFBIG: 'it is larger than the worker may write; raise that limit (ulimit -f)',
+  EMFILE: 'the worker has too many files open; try again, or raise that limit (ulimit -n)',
+  ENFILE: 'the system has too many files open; try again later',
+  EIO: 'the disk reports an error; look at the disk',
+  ELOOP: 'links lead in a circle, or a link stands in its place; name the file itself',
+};
+
+export function fileFailure(error: unknown, path: string): unknown {
+  if (!(error instanceof Error) || !('code' in error) || error instanceof Failure) return error;
   if (error.code === 'ENOENT')
     return new Failure(
       'FILE_NOT_FOUND',
       `file "${path}" does not exist in the project; create it first or correct the path`,
       { cause: error },
     );
-  return new Failure(
-    'FILE_NOT_USABLE',
-    `file "${path}" cannot be used (${String(error.code)}); check that it is a file, and its permissions`,
-    { cause: error },
-  );
+  const code = String(error.code);
+  const reason = REASONS[code] ?? 'check that it is a file, and its permissions';
+  return new Failure('FILE_NOT_USABLE', `file "${path}" cannot be used (${code}): ${reason}`, { cause: error });
 }

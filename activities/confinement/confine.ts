@@ -16,10 +16,10 @@ const PATH_LENGTH_MAX = 4096;
 const ROOTS_MAX = 1000;
 const roots = new Map<string, string>();
 
-/** The real path of the project root; a project does not move while a worker runs. */
+/** The real path of the project root. A step may have removed it: then nothing is made in its place. */
 function rootOf(project: string): string {
   const known = roots.get(project);
-  if (known !== undefined) return known;
+  if (known !== undefined && lstatSync(known, { throwIfNoEntry: false }) !== undefined) return known;
   const root = realpathIfThere(project);
   if (root === null)
     throw new Failure(

@@ -13,7 +13,7 @@ import type { CommandEffect, EmitEffect, ShellEffect, TurnEffect, WatchEffect } 
 
 export type ActivityEffect = ShellEffect | CommandEffect | EmitEffect | WatchEffect | TurnEffect;
 
-/** Long steps say every 2 s that they are alive; the others end long before. */
+/** Long steps say twice a second that they are alive; the others end long before. */
 const heartbeatTimeout = '15s';
 const timeoutMaxMs = 10 * 365 * 24 * 3600 * 1000;
 const summaryMax = 60;

@@ -43,7 +43,8 @@ export const SHELL_BOUNDS = {
   /** How long a started process may take to serve a port that is asked for. */
   portWaitMs: 30_000,
 
-  heartbeatMs: 2_000,
+  /** How long a cancellation may take to reach a step: it comes back with what says that the step is alive. */
+  heartbeatMs: 500,
   /** From SIGTERM to SIGKILL. */
   graceMs: 5_000,
   /** How long the init of a step has to end what is below it before it is killed itself. */

@@ -44,7 +44,7 @@ export const markersOf = (markers: { step: string; worker: string }): Record<str
   [WORKER_MARKER]: markers.worker,
 });
 
-/** The system refuses large arguments with a bare `E2BIG`; this says which one, and what to do. */
+/** The system refuses large arguments with a bare `E2BIG`, and takes no NUL; this says which one, and what to do. */
 export function checkSizes(args: readonly string[], environment: Readonly<Record<string, string>>): void {
   const sizes = [
     ...args.map((value, index) => ({
@@ -56,6 +56,13 @@ export function checkSizes(args: readonly string[], environment: Readonly<Record
       bytes: Buffer.byteLength(value) + name.length,
     })),
   ];
+  const parts = [...args, ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)];
+  const cut = sizes[parts.findIndex((part) => part.includes('\0'))];
+  if (cut !== undefined)
+    throw new Failure(
+      'SHELL_NOT_STARTED',
+      `${cut.name} holds a NUL character, at which the system would cut it off; leave it out, or pass the value by stdin or in a file`,
+    );
   const largest = sizes.reduce((a, b) => (b.bytes > a.bytes ? b : a));
   const total = sizes.reduce((sum, { bytes }) => sum + bytes, 0);
   if (largest.bytes <= SHELL_BOUNDS.argumentBytesMax && total <= SHELL_BOUNDS.argumentsBytesMax) return;

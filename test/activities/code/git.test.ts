@@ -31,6 +31,38 @@ describe('code/git', () => {
     }
   });
 
+  it('takes a path as the path of a file, and never as a pattern', async () => {
+    const project = await repository();
+    await mkdir(join(project, 'app', '[id]'), { recursive: true });
+    await mkdir(join(project, 'app', 'i'), { recursive: true });
+    const names = ['app/[id]/page.ts', 'app/i/page.ts', '*.txt', 'b.txt', '?', 'q', '!x', '^x'];
+    for (const name of names) await writeFile(join(project, name), 'one\n');
+    const staged = async (): Promise<string[]> =>
+      (await execa('git', ['-c', 'core.quotePath=false', 'diff', '--cached', '--name-only'], { cwd: project })).stdout
+        .split('\n')
+        .filter(Boolean);
+    for (const paths of ['app/[id]/page.ts', ['*.txt'], '?', '!x', '^x']) {
+      await run(project, { operation: 'add', paths });
+      expect(await staged()).toEqual([paths].flat());
+      expect(await run(project, { operation: 'status', paths })).toMatchObject({
+        files: [{ path: [paths].flat()[0] }],
+      });
+      expect(await run(project, { operation: 'diff', staged: true, paths })).toMatchObject({
+        diff: expect.stringMatching(/^diff --git (?:(?!diff --git)[^])*$/),
+      });
+      await run(project, { operation: 'unstage', paths });
+      expect(await staged()).toEqual([]);
+    }
+    for (const name of names) await run(project, { operation: 'add', paths: name });
+    await run(project, { operation: 'commit', message: 'all' });
+    for (const name of names) await writeFile(join(project, name), 'two\n');
+    await run(project, { operation: 'restore', paths: ['app/[id]/page.ts', '*.txt'] });
+    expect(await run(project, { operation: 'status' })).toMatchObject({
+      output: ['.M !x', '.M ?', '.M ^x', '.M app/i/page.ts', '.M b.txt', '.M q'].join('\n'),
+    });
+    await expect(run(project, { operation: 'add', paths: '*.md' })).rejects.toMatchObject({ code: 'GIT_FAILED' });
+  });
+
   it('goes from a change to a pushed commit', async () => {
     const project = await repository();
     const remote = await temporaryFolder();

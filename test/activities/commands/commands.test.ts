@@ -1,6 +1,7 @@
-import { readdirSync } from 'node:fs';
-import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { COMMAND_BOUNDS } from '../../../activities/commands/bounds.ts';
@@ -8,6 +9,7 @@ import { defineCommand } from '../../../activities/commands/command.ts';
 import { createMetrics } from '../../../activities/commands/metrics.ts';
 import { PLANNED } from '../../../activities/commands/planned.ts';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import { fileFailure } from '../../../activities/commands/whole-file.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 
@@ -135,6 +137,57 @@ describe('metrics', () => {
 });
 
 describe('code/read and code/write', () => {
+  it('makes nothing where a step has removed the project', async () => {
+    const project = await temporaryFolder();
+    const context = commandContext(project);
+    await registry.run('code/write', { path: 'a/b', content: 'x' }, context);
+    await rm(project, { recursive: true });
+    for (const [name, params] of [
+      ['code/write', { path: 'a/b', content: 'x' }],
+      ['code/read', { path: 'a/b' }],
+      ['code/shell/execute', { command: 'true' }],
+      ['code/search', { pattern: 'x' }],
+      ['code/git', { operation: 'status' }],
+    ] as const)
+      await expect(registry.run(name, params, context)).rejects.toMatchObject({ code: 'PROJECT_MISSING' });
+    expect(existsSync(project)).toBe(false);
+  });
+
+  it('replaces no named pipe, and says what it is', async () => {
+    const project = await temporaryFolder();
+    await execa('mkfifo', [join(project, 'pipe')]);
+    await expect(
+      registry.run('code/write', { path: 'pipe', content: 'x' }, commandContext(project)),
+    ).rejects.toMatchObject({ code: 'FILE_NOT_USABLE', message: expect.stringContaining('is a named pipe') as string });
+    expect((await stat(join(project, 'pipe'))).isFIFO()).toBe(true);
+    expect(readdirSync(project)).toEqual(['pipe']);
+  });
+
+  it.each([
+    ['ENOSPC', 'there is no space left on the disk'],
+    ['EROFS', 'the file system is read-only'],
+    ['EACCES', "the worker's user may not"],
+    ['ENOTDIR', 'a file stands where its path has a folder'],
+    ['EUNKNOWN', 'check that it is a file, and its permissions'],
+  ])('says what %s means', (code, words) => {
+    expect(fileFailure(Object.assign(new Error('x'), { code }), 'a')).toMatchObject({
+      code: 'FILE_NOT_USABLE',
+      message: expect.stringContaining(words) as string,
+    });
+  });
+
+  it.each([
+    ['code/shell/execute', { command: 'echo', args: ['a', 'b\0c'] }, 'args.1 holds a NUL character'],
+    ['code/shell/execute', { command: 'echo a\0b' }, 'the command holds a NUL character'],
+    ['code/shell/execute', { command: 'true', env: { A: 'b\0c' } }, 'variable A holds a NUL character'],
+    ['code/search', { pattern: 'a\0b' }, 'NUL character'],
+  ])('says of %s with %j where the NUL is', async (name, params, words) => {
+    const context = commandContext(await temporaryFolder());
+    await expect(registry.run(name, params, context)).rejects.toMatchObject({
+      message: expect.stringContaining(words) as string,
+    });
+  });
+
   it('write and read back', async () => {
     const project = await temporaryFolder();
     const context = commandContext(project);

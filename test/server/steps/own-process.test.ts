@@ -39,6 +39,10 @@ export default {
     own('loop-for-long', loop),
     own('quick-loop', () => { for (;;); }, { speed: 'quick', timeoutMs: 1_000 }),
     own('exit', () => process.exit(3)),
+    own('tidies', (_params, { project, signal }) => {
+      writeFileSync(join(project, 'begun'), '');
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve(null)));
+    }),
     own('throw', () => { throw new Error('no luck'); }),
   ],
 };
@@ -90,6 +94,13 @@ test('where its code threw is in the log of its step', async () => {
   });
   const lines = await harness.store.logs.read(handle, 'stderr', 0, 10);
   expect(lines.join('\n')).toMatch(/Error: no luck\n\s+at .*sentinel\.config\.ts:\d+/);
+});
+
+test('a run whose last step has ended all the same when it was cancelled ends as cancelled', async () => {
+  const handle = await run('own-process-tidies', own('tidies'));
+  await until(() => existsSync(join(harness.project, 'begun')));
+  await client.cancel(handle);
+  expect(await harness.result(handle)).toMatchObject({ outcome: 'cancelled' });
 });
 
 test('a loop does not outlive its worker', async () => {
