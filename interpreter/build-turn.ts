@@ -145,11 +145,12 @@ export function misuseOf(walk: Walk, step: LlmStep, call: { name: string; invali
   if (!tools.includes(call.name)) {
     const known =
       findCommand(walk.input.catalogue, call.name) === undefined ? 'There is no' : 'This step may not call the';
-    return `${known} tool "${call.name}". ${tools.length === 0 ? 'There are no tools here: answer in text.' : `The tools are: ${tools.join(', ')}.`}`;
+    const finding = call.name === '' ? 'The call names no tool.' : `${known} tool "${call.name}".`;
+    return `${finding} ${tools.length === 0 ? 'There are no tools here: answer in text.' : `The tools are: ${tools.join(', ')}.`}`;
   }
   return call.invalid === undefined
     ? null
-    : `The arguments of "${call.name}" are not a JSON object. Call it again with one.`;
+    : `The arguments of "${call.name}" are not a whole JSON object. Call it again with one.`;
 }
 
 /** What a model calls: arguments are data, and no reference in them is resolved. */

@@ -6,7 +6,7 @@ import type { FailureInfo } from '../language/failure.ts';
 import type { Walking } from './drive.ts';
 import type { Reply } from './effect.ts';
 import type { Gate, Strand } from './host.ts';
-import { takeRest } from './waits.ts';
+import { restMax, takeRest } from './waits.ts';
 import { record, type Walk } from './walk-state.ts';
 
 export const isHeldBack = ({ code }: FailureInfo): boolean => code === 'RATE_LIMITED';
@@ -28,7 +28,7 @@ export function* waitForTurn(
   frame: { restsUntil?: number },
 ): Walking<Gate> {
   const asked = failure.details?.['retryAfterMs'];
-  const ms = typeof asked === 'number' ? Math.max(asked, waitMin) : waitUsual;
+  const ms = typeof asked === 'number' ? Math.min(Math.max(asked, waitMin), restMax) : waitUsual;
   // A host that cannot wait hands the rest on as it has begun; it was said there.
   if (frame.restsUntil === undefined) {
     const until = walk.host.now() + ms;

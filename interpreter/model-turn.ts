@@ -16,7 +16,7 @@ import { limitReached, runningMs } from './limits.ts';
 import { isAsked } from './model-hold.ts';
 import { isTold, sayTold } from './telling.ts';
 import { checkedAnswer } from './thinking-depth.ts';
-import { takeRest } from './waits.ts';
+import { restMax, takeRest } from './waits.ts';
 import { record } from './walk-state.ts';
 
 export const repairsMax = 2;
@@ -144,7 +144,7 @@ function* afterFailure(at: AtModel, failure: FailureInfo): Walking<Halt | null> 
   if (open.waits >= (WAITED_FOR.get(failure.code) ?? 0)) return { ending: { failure } };
   const asked = failure.details?.['retryAfterMs'];
   const usual = Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(open.waits, 20));
-  const ms = typeof asked === 'number' ? Math.max(asked, 1000) : usual;
+  const ms = typeof asked === 'number' ? Math.min(Math.max(asked, 1000), restMax) : usual;
   const left = stepTimeLeft(walk, strand, step, open);
   const until = walk.host.now() + ms;
   const moment = new Date(until).toISOString();

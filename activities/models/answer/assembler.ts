@@ -4,7 +4,8 @@
  *
  * - the blocks stand in the order in which they began;
  * - whether calls follow is decided by the calls, never by the reason that the provider gives;
- * - of an answer that was cut, in its arguments or at a limit, no call is kept: none may run;
+ * - of an answer that was cut at a limit no call is kept: none may run. Arguments that break off without one are
+ *   arguments that nobody can read, as is a call that names nothing: the model is told;
  * - a reply comes only of `finish`: what broke off is an estimate of what was spent, and nothing else.
  */
 import type { AnswerBlock, ToolCallBlock } from '../port/message.ts';
@@ -34,6 +35,7 @@ type Draft = Exclude<AnswerBlock, ToolCallBlock> | CallDraft;
 /** As it stands on the wire, where any field may be anything. */
 export interface CallPart {
   id?: unknown;
+  /** As far as it has come. */
   name?: unknown;
   /** A further piece of the arguments, or all of them as a value. */
   arguments?: unknown;
@@ -104,7 +106,8 @@ export class Assembler {
       this.#drafts.set(key, draft);
     }
     if (draft.id === '') draft.id = wordIn(part.id);
-    if (draft.name === '') draft.name = wordIn(part.name);
+    // A name may come in pieces, each of them with those before.
+    draft.name = wordIn(part.name) || draft.name;
     const given = part.arguments ?? '';
     const piece = typeof given === 'string' ? given : JSON.stringify(given);
     this.#count(piece);
@@ -129,7 +132,10 @@ export class Assembler {
   finish({ reason, usage, model, requestId }: Ending): Omit<TurnReply, 'author' | 'omitted'> {
     const { blocks, isCut } = this.#blocks();
     const read = readUsage(usage);
-    const stopReason = stopReasonOf(reason, blocks, isCut);
+    const { maxTokens } = this.#parts.request;
+    const isSpent = maxTokens !== undefined && read.state === 'counted' && read.counts.output >= maxTokens;
+    // Some servers give calls as the reason where the limit is.
+    const stopReason = stopReasonOf(isCut && isSpent ? 'max-tokens' : reason, blocks);
     const mayRun = stopReason === 'tool-calls' || stopReason === 'pause';
     return {
       blocks: mayRun ? blocks : blocks.filter(({ type }) => type !== 'tool-call'),
@@ -181,15 +187,12 @@ export class Assembler {
     const blocks = [...this.#drafts.values()].flatMap((draft): AnswerBlock[] => {
       if (draft.type !== 'call') return [draft];
       const read = draft.given === undefined ? readArguments(draft.text) : readInput(draft.given);
-      if (read.state === 'cut' || draft.name === '') {
-        isCut = true;
-        return [];
-      }
-      const id = draft.id !== '' && !ids.has(draft.id) ? draft.id : `call_${draft.index}`;
+      isCut ||= read.state === 'cut';
+      const id = draft.id !== '' && !ids.has(draft.id) ? draft.id : freeId(`call_${draft.index}`, ids);
       ids.add(id);
       const name = this.#parts.names.ours(draft.name);
-      if (read.state === 'invalid') return [{ type: 'tool-call', id, name, input: {}, invalid: read.text }];
-      return [{ type: 'tool-call', id, name, input: read.input }];
+      if (read.state === 'read') return [{ type: 'tool-call', id, name, input: read.input }];
+      return [{ type: 'tool-call', id, name, input: {}, invalid: read.text }];
     });
     return { blocks: blocks.filter((block) => block.type !== 'text' || block.text !== ''), isCut };
   }
@@ -198,17 +201,20 @@ export class Assembler {
   estimate(): TokenUsage {
     const { blocks } = this.#blocks();
     const input = estimateRequest(this.#parts.request);
-    // Of a call that was cut no block is left.
+    // Of what was cut no block holds all.
     const output = Math.max(estimateBlocks(blocks), estimateLength(this.#length));
     return { input, output, cacheRead: 0, cacheWrite: 0, thinking: 0, estimated: true };
   }
 }
 
+function freeId(wanted: string, taken: ReadonlySet<string>): string {
+  for (let id = wanted, count = 2; ; id = `${wanted}_${count}`, count += 1) if (!taken.has(id)) return id;
+}
+
 const wordIn = (value: unknown): string => (typeof value === 'string' && value.length <= wordLengthMax ? value : '');
 
-function stopReasonOf(reason: StopReason, blocks: readonly AnswerBlock[], isCut: boolean): StopReason {
+function stopReasonOf(reason: StopReason, blocks: readonly AnswerBlock[]): StopReason {
   if (reason === 'max-tokens' || reason === 'window-full' || reason === 'refusal') return reason;
-  if (isCut) return 'max-tokens';
   if (reason === 'pause') return reason;
   if (blocks.some(({ type }) => type === 'tool-call')) return 'tool-calls';
   if (reason !== 'tool-calls') return reason;

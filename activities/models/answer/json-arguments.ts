@@ -6,7 +6,7 @@ import { valueDepthMax } from '../../../language/limits.ts';
 export type Arguments =
   | { state: 'read'; input: JsonObject }
   /** The text ends inside a value. */
-  | { state: 'cut' }
+  | { state: 'cut'; text: string }
   | { state: 'invalid'; text: string };
 
 /** What is told of arguments that nothing of ours reads: they would be too deep for it to say them again. */
@@ -15,24 +15,27 @@ const TOO_DEEP: Arguments = { state: 'invalid', text: `arguments nested more tha
 const wrappingsMax = 3;
 
 /** Arguments that came as a value. */
-export function readInput(value: unknown): Arguments {
-  const text = JSON.stringify(value);
-  return readArguments(text);
-}
+export const readInput = (value: unknown): Arguments => readArguments(JSON.stringify(value));
 
 export function readArguments(text: string, wrapped = 0): Arguments {
   if (text.trim() === '') return { state: 'read', input: {} };
-  if (isDeep(text)) return isCut(text) ? { state: 'cut' } : TOO_DEEP;
+  if (isDeep(text)) return isCut(text) ? { state: 'cut', text } : TOO_DEEP;
   try {
     const value = JSON.parse(text) as Json;
     // Some models write the object once more as a text.
-    if (typeof value === 'string' && wrapped < wrappingsMax && value.trim().startsWith('{'))
+    if (typeof value === 'string' && wrapped < wrappingsMax && isWrapped(value.trim()))
       return readArguments(value, wrapped + 1);
+    if (isNone(value)) return { state: 'read', input: {} };
     return isJsonObject(value) ? { state: 'read', input: value } : { state: 'invalid', text };
   } catch {
-    return isCut(text) ? { state: 'cut' } : { state: 'invalid', text };
+    return isCut(text) ? { state: 'cut', text } : { state: 'invalid', text };
   }
 }
+
+const isWrapped = (text: string): boolean => text === '' || text === 'null' || text === '[]' || text.startsWith('{');
+
+/** Some have no object without names in it. */
+const isNone = (value: Json): boolean => value === null || (Array.isArray(value) && value.length === 0);
 
 /** True when a text opens more than it closes. */
 function isCut(text: string): boolean {

@@ -9,7 +9,7 @@ import { TURN_LIMITS, type TurnLimits } from '../port/turn.ts';
 import type { TurnError } from '../port/turn-failure.ts';
 import type { ListedModel, Provider, ReportedFacts } from '../provider/provider.ts';
 import type { ThinkingControl } from '../records/facts.ts';
-import { readEvents } from './from-wire.ts';
+import { messageEvents, readEvents } from './from-wire.ts';
 import { explainAnthropic } from './refusals.ts';
 import { toWire } from './to-wire.ts';
 
@@ -38,6 +38,7 @@ export function anthropicProvider(settings: AnthropicSettings): Provider {
         name,
         explain: (refusal) => explainAnthropic(subject, refusal),
         explainError: (error) => inStream(subject, error),
+        eventsOf: messageEvents,
       },
       async (guard) => ask(await clientFor({ apiKey, baseUrl }, guard), guard),
     );

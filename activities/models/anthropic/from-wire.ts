@@ -59,6 +59,18 @@ export async function readEvents(
   return assembler.finish({ reason, usage: usageOf(counts), model, requestId: asked.guard.requestId });
 }
 
+/** A message that was not streamed, as it would have been. */
+export function messageEvents(answer: JsonObject): JsonObject[] | null {
+  const { content, stop_reason: reason = null, usage = null } = answer;
+  if (!Array.isArray(content)) return null;
+  return [
+    { type: 'message_start', message: answer },
+    ...content.map((block, index) => ({ type: 'content_block_start', index, content_block: block })),
+    { type: 'message_delta', delta: { stop_reason: reason }, usage },
+    { type: 'message_stop' },
+  ];
+}
+
 function startBlock(
   assembler: Assembler,
   key: string,

@@ -6,11 +6,13 @@
 import { fetchOutward, ProxyFault } from '../../http/outward.ts';
 import { UnusableProxy } from '../../http/proxy.ts';
 import { fetchFromServer, RedirectedAway } from '../../http/same-server.ts';
+import { isJsonObject, type JsonObject } from '../../../language/json.ts';
 import { TurnError, type Finding } from '../port/turn-failure.ts';
 import type { TurnLimits } from '../port/turn.ts';
 import { excerpt, refusalOf, type Refusal } from './refusal.ts';
 import { played, Recording, type Tape } from './tape.ts';
 import { watchLines } from './watch-lines.ts';
+import { asEvents, asLines, bytesIn, inOnePiece, isPage, isWithoutAnswer, mayBeWhole } from './whole-answer.ts';
 
 const REFUSAL_BYTES_MAX = 64 * 1024;
 const LINE_BYTES_MAX = 5 * 1024 * 1024;
@@ -22,6 +24,8 @@ export interface GuardParts {
   limits: TurnLimits;
   /** What the answer has to be; lines of JSON are also checked one by one. */
   expects: 'events' | 'lines' | 'json';
+  /** The events of an answer that came whole, as they would have been streamed; null where it is none. */
+  eventsOf?: (answer: JsonObject) => JsonObject[] | null;
   tape?: Tape | undefined;
 }
 
@@ -72,7 +76,9 @@ export class Guard {
           ? await fetchFromServer(fetchOutward, address, { ...init, signal: this.#abort.signal })
           : await played(kept);
       this.requestId = response.headers.get('request-id') ?? response.headers.get('x-request-id');
-      if (!response.ok || this.#isOfAnotherKind(response)) throw await this.#refused(response);
+      if (!response.ok || isWithoutAnswer(response) || isPage(response)) throw await this.#refused(response);
+      clearTimeout(timer);
+      if (mayBeWhole(this.#parts.expects, response)) return await this.#whole(response);
       const lines = this.#parts.expects === 'lines' ? watchLines((line) => this.#brokenLine(line)) : null;
       if (tape !== undefined && kept === null) this.#recording = new Recording(tape, response);
       return new Response(this.#guarded(response, lines, this.#recording), {
@@ -86,23 +92,74 @@ export class Guard {
     }
   };
 
-  #isOfAnotherKind({ headers }: Response): boolean {
-    const kind = headers.get('content-type') ?? '';
-    if (kind.includes('text/html')) return true;
-    return this.#parts.expects === 'events' && kind.includes('application/json');
+  /** An answer in one piece, where pieces were asked for, is an answer: it is read as if it had been streamed. */
+  async #whole(response: Response): Promise<Response> {
+    const { expects, eventsOf, limits } = this.#parts;
+    const { status, headers } = response;
+    const room = { wire: limits.wireBytesMax, line: Number.POSITIVE_INFINITY };
+    const bytes = await bytesIn(this.#guarded(response, null, null, room));
+    const text = bytes.toString('utf8');
+    const { body: answer } = refusalOf(status, headers, text);
+    // A stream under another label.
+    if (!text.trimStart().startsWith('{') || (expects === 'lines' && !isJsonObject(answer)))
+      return this.#replayed(bytes, bytes, response);
+    if (isJsonObject(answer) && Object.hasOwn(answer, 'error')) throw this.#refusedIn(refusalOf(status, headers, text));
+    const events = isJsonObject(answer) ? (eventsOf?.(answer) ?? null) : null;
+    if (events === null) throw this.#isNoStream(headers, text);
+    return this.#replayed(bytes, expects === 'lines' ? asLines(events) : asEvents(events), response);
+  }
+
+  /** `bytes`: what is kept. `text`: what is read. */
+  #replayed(bytes: Buffer, text: Buffer | string, { status, headers }: Response): Response {
+    const { tape, expects } = this.#parts;
+    if (expects === 'lines') watchLines((line) => this.#brokenLine(line))(Buffer.from(`${String(text)}\n`));
+    if (tape !== undefined && tape.kept === null) {
+      this.#recording = new Recording(tape, { status, headers });
+      this.#recording.add(bytes);
+    }
+    return new Response(
+      inOnePiece(text, () => this.keep()),
+      { status, headers },
+    );
+  }
+
+  #isNoStream(headers: Headers, text: string): TurnError {
+    return new TurnError(
+      { kind: 'malformed-answer' },
+      `${this.#parts.name} answered ${headers.get('content-type') ?? 'something'} in place of a stream ("${excerpt(text)}"); is its address right?`,
+    );
+  }
+
+  #refusedIn(refusal: Refusal): Error {
+    this.refusal = refusal;
+    return new Error(`${this.#parts.name} refused with status ${refusal.status}`);
   }
 
   async #refused(response: Response): Promise<Error> {
+    const { status, headers } = response;
     const text = await readSome(this.#guarded(response, null));
-    const refusal = refusalOf(response.status, response.headers, text);
-    const isError = typeof refusal.body === 'object' && refusal.body !== null && Object.hasOwn(refusal.body, 'error');
+    const refusal = refusalOf(status, headers, text);
+    const isError = isJsonObject(refusal.body) && Object.hasOwn(refusal.body, 'error');
     if (response.ok && !isError)
-      return new TurnError(
-        { kind: 'malformed-answer' },
-        `${this.#parts.name} answered ${response.headers.get('content-type') ?? 'something'} in place of a stream ("${excerpt(text)}"); is its address right?`,
-      );
-    this.refusal = refusal;
-    return new Error(`${this.#parts.name} refused with status ${refusal.status}`);
+      return isWithoutAnswer(response) ? this.#isEmpty(status) : this.#isNoStream(headers, text);
+    if (status >= 300 && status < 400) return this.#leadsNowhere(status, text);
+    return this.#refusedIn(refusal);
+  }
+
+  #isEmpty(status: number): TurnError {
+    return new TurnError(
+      { kind: 'malformed-answer' },
+      `${this.#parts.name} answered with status ${status}, which has no answer in it; is its address right?`,
+    );
+  }
+
+  #leadsNowhere(status: number, text: string): TurnError {
+    const said = excerpt(text);
+    return new TurnError(
+      { kind: 'redirected' },
+      `${this.#parts.name} answered with status ${status}, which sends on, and says to no address${said === '' ? '' : ` ("${said}")`}; is its address right?`,
+      { status },
+    );
   }
 
   /** The body, counted and watched. */
@@ -110,11 +167,11 @@ export class Guard {
     { body }: Response,
     watch: ((bytes: Uint8Array) => void) | null,
     recording: Recording | null = null,
+    room = { wire: this.#parts.limits.wireBytesMax, line: LINE_BYTES_MAX },
   ): ReadableStream<Uint8Array> {
     const { limits } = this.#parts;
     if (body === null) return new Blob([]).stream();
     const reader = body.getReader();
-    const room = { wire: limits.wireBytesMax, line: LINE_BYTES_MAX };
     return new ReadableStream<Uint8Array>({
       pull: async (controller) => {
         const timer = setTimeout(() => this.#timeOut('idle', limits.idleMs), limits.idleMs);
@@ -146,7 +203,8 @@ export class Guard {
   #spend(room: { wire: number; line: number }, bytes: Uint8Array): void {
     const end = bytes.lastIndexOf(0x0a);
     room.wire -= bytes.byteLength;
-    room.line = end < 0 ? room.line - bytes.byteLength : LINE_BYTES_MAX - (bytes.byteLength - end - 1);
+    if (room.line !== Number.POSITIVE_INFINITY)
+      room.line = end < 0 ? room.line - bytes.byteLength : LINE_BYTES_MAX - (bytes.byteLength - end - 1);
     if (room.wire < 0) throw this.#tooLarge(this.#parts.limits.wireBytesMax);
     if (room.line < 0) throw this.#tooLarge(LINE_BYTES_MAX);
   }

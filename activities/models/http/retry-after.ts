@@ -1,5 +1,13 @@
-/** How long a provider asks to be left alone, from the headers of its answer. */
+/** No step waits longer, and no clock counts much further. */
+const WAIT_MAX_MS = 366 * 86_400_000;
+
+/** How long a provider asks to be left alone, from the headers of its answer; at most a year. */
 export function retryAfterMs(headers: Headers, now: number): number | null {
+  const asked = askedIn(headers, now);
+  return asked === null ? null : Math.min(asked, WAIT_MAX_MS);
+}
+
+function askedIn(headers: Headers, now: number): number | null {
   const exact = Number(headers.get('retry-after-ms') ?? Number.NaN);
   if (Number.isFinite(exact) && exact >= 0) return exact;
   const given = headers.get('retry-after')?.trim() ?? '';

@@ -40,6 +40,7 @@ export function ollamaProvider({ name, address }: OllamaSettings): Provider {
         name,
         explain: (refusal) => explainOllama(subject, refusal),
         explainError: (error) => inStream(subject, error),
+        eventsOf: (answer) => [answer],
       },
       (guard) => ask(new Ollama({ host: address, fetch: guard.fetch }), guard),
     );

@@ -3,6 +3,9 @@ import type OpenAI from 'openai';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Assembler, Ending } from '../answer/assembler.ts';
 import { truncated } from '../http/call.ts';
+import { TurnError } from '../port/turn-failure.ts';
+import type { WireNames } from '../request/wire-names.ts';
+import { CallPieces, type CallDelta } from './call-pieces.ts';
 import type { Guard } from '../http/guard.ts';
 import { objectOf, textOf } from '../http/fields.ts';
 import type { StopReason, TurnReply } from '../port/turn.ts';
@@ -10,10 +13,13 @@ import type { StopReason, TurnReply } from '../port/turn.ts';
 const REASONS: Readonly<Record<string, StopReason>> = {
   stop: 'end',
   length: 'max-tokens',
+  model_length: 'window-full',
   tool_calls: 'tool-calls',
   function_call: 'tool-calls',
   content_filter: 'refusal',
 };
+/** The server broke its answer off, and says so in the place of a reason. */
+const BROKEN: ReadonlySet<string> = new Set(['error', 'abort', 'aborted', 'insufficient_system_resource']);
 
 /** The first of them that holds text is the thought; some servers send two. */
 const THOUGHTS = ['reasoning', 'reasoning_content', 'reasoning_text'];
@@ -21,30 +27,27 @@ const THOUGHTS = ['reasoning', 'reasoning_content', 'reasoning_text'];
 export async function readChunks(
   chunks: AsyncIterable<OpenAI.Chat.ChatCompletionChunk>,
   assembler: Assembler,
-  asked: { name: string; model: string; guard: Pick<Guard, 'requestId' | 'keep'> },
+  asked: { name: string; model: string; names: WireNames; guard: Pick<Guard, 'requestId' | 'keep'> },
 ): Promise<Omit<TurnReply, 'author' | 'omitted'>> {
   let { model } = asked;
   let reason: StopReason | null = null;
   let usage: Ending['usage'] = null;
-  const keyOf = callKeys();
+  const pieces = new CallPieces(asked.names);
   for await (const chunk of chunks) {
     if (typeof chunk.model === 'string' && chunk.model !== '') model = chunk.model;
     // Some send it with every chunk: the last one counts them all.
-    usage = usageOf(chunk.usage as unknown as Json) ?? usage;
-    const choice = chunk.choices?.[0];
+    usage = usageIn(chunk as unknown as JsonObject) ?? usage;
+    const choice = chunk.choices?.[0] as unknown as JsonObject | undefined;
     if (choice === undefined) continue;
-    const delta = (choice.delta ?? {}) as unknown as JsonObject;
-    const thought = THOUGHTS.map((name) => textOf(delta[name])).find((piece) => piece !== '');
-    if (thought !== undefined) assembler.thinking('thinking', thought);
-    const said = textOf(delta['content']) + textOf(delta['refusal']);
-    if (said !== '') assembler.text('text', said);
-    for (const call of choice.delta?.tool_calls ?? [])
-      assembler.call(keyOf(call), {
-        id: call.id,
-        name: call.function?.name,
-        arguments: call.function?.arguments,
-      });
-    if (typeof choice.finish_reason === 'string') reason = REASONS[choice.finish_reason] ?? 'end';
+    const delta = deltaOf(choice);
+    readSaid(delta, assembler);
+    for (const call of callsIn(delta)) {
+      const piece = pieces.place(call);
+      if (piece !== null) assembler.call(piece.key, piece);
+    }
+    const finish = textOf(choice['finish_reason']);
+    if (BROKEN.has(finish)) throw broken(asked.name, finish);
+    if (finish !== '') reason = REASONS[finish] ?? 'end';
     if (textOf(delta['refusal']) !== '') reason = 'refusal';
   }
   if (reason === null) throw truncated(asked.name);
@@ -52,38 +55,48 @@ export async function readChunks(
   return assembler.finish({ reason, usage, model, requestId: asked.guard.requestId });
 }
 
-type CallDelta = OpenAI.Chat.ChatCompletionChunk.Choice.Delta.ToolCall;
+/** A completion that was not streamed is one chunk. */
+export const completionEvents = (answer: JsonObject): JsonObject[] | null =>
+  Array.isArray(answer['choices']) ? [answer] : null;
 
-/** To which call a piece belongs: by its id, else by its index, else it is of the call under way. */
-function callKeys(): (delta: CallDelta) => string {
-  const byId = new Map<string, string>();
-  const byIndex = new Map<number, string>();
-  const withId = new Set<string>();
-  let current: string | undefined;
-  let count = 0;
-  const begin = (): string => {
-    count += 1;
-    return `call ${count}`;
-  };
-  return ({ id, index, function: called }) => {
-    const given = id ?? '';
-    const at = typeof index === 'number' ? byIndex.get(index) : undefined;
-    const find = (): string => {
-      // A new id under an old index is a new call, since some servers count nothing; unless that one has none yet.
-      if (given !== '') return byId.get(given) ?? (at === undefined || withId.has(at) ? begin() : at);
-      if (typeof index === 'number') return at ?? begin();
-      return current === undefined || (called?.name ?? '') !== '' ? begin() : current;
-    };
-    const key = find();
-    if (given !== '') {
-      byId.set(given, key);
-      withId.add(key);
-    }
-    if (typeof index === 'number') byIndex.set(index, key);
-    current = key;
-    return key;
-  };
+/** An answer that did not come in pieces is one piece. */
+const deltaOf = ({ delta, message }: JsonObject): JsonObject => objectOf(delta ?? message ?? null);
+
+function readSaid(delta: JsonObject, assembler: Assembler): void {
+  const content = partsOf(delta['content'] ?? null);
+  const thought = [...THOUGHTS.map((name) => textOf(delta[name])), content.thought].find((piece) => piece !== '');
+  if (thought !== undefined) assembler.thinking('thinking', thought);
+  const said = content.text + textOf(delta['refusal']);
+  if (said !== '') assembler.text('text', said);
 }
+
+/** A text; or parts, some of which are thought. */
+function partsOf(content: Json): { text: string; thought: string } {
+  if (!Array.isArray(content)) return { text: textOf(content), thought: '' };
+  const parts = content.map(objectOf);
+  const text = parts.map((part) => (part['type'] === 'text' ? textOf(part['text']) : '')).join('');
+  const thought = parts.map((part) => {
+    const inner = part['type'] === 'thinking' ? (part['thinking'] ?? null) : null;
+    return partsOf(inner).text;
+  });
+  return { text, thought: thought.join('') };
+}
+
+/** Older servers have one call at most, under a name of its own. */
+function callsIn({ tool_calls: calls, function_call: only }: JsonObject): CallDelta[] {
+  if (Array.isArray(calls) && calls.length > 0) return calls.map((call) => objectOf(call) as CallDelta);
+  return only === undefined || only === null ? [] : [{ function: objectOf(only) }];
+}
+
+const broken = (name: string, finish: string): TurnError =>
+  new TurnError(
+    { kind: 'overloaded', retryAfterMs: null },
+    `${name} broke its answer off ("${finish}"); nothing of it is used`,
+  );
+
+/** One server says it in a field of its own. */
+const usageIn = (chunk: JsonObject): Ending['usage'] =>
+  usageOf(chunk['usage']) ?? usageOf(objectOf(chunk['x_groq'])['usage']);
 
 function usageOf(usage: Json | undefined): Ending['usage'] {
   const said = objectOf(usage);

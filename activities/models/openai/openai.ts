@@ -9,7 +9,7 @@ import { TurnError } from '../port/turn-failure.ts';
 import { TURN_LIMITS, type TurnLimits } from '../port/turn.ts';
 import type { Provider } from '../provider/provider.ts';
 import { isOpenAi, OPENAI, PLAIN, type Dialect } from './dialect.ts';
-import { readChunks } from './from-wire.ts';
+import { completionEvents, readChunks } from './from-wire.ts';
 import { explainOpenAi } from './refusals.ts';
 import { allocatedWindow, listModels, type Ask } from './reported.ts';
 import { toWire } from './to-wire.ts';
@@ -46,6 +46,7 @@ export function openAiProvider(settings: OpenAiSettings): Provider {
         name,
         explain: (refusal) => explainOpenAi(subject, refusal),
         explainError: (error) => inStream(subject, error),
+        eventsOf: completionEvents,
       },
       ask,
     );
@@ -69,7 +70,7 @@ export function openAiProvider(settings: OpenAiSettings): Provider {
       call(request.model, { signal, limits, tape, expects: 'events' }, async (guard) => {
         const client = await clientFor({ apiKey, baseUrl }, guard);
         const chunks = await client.chat.completions.create(toWire(request, dialect, names));
-        return readChunks(chunks, assembler, { name, model: request.model, guard });
+        return readChunks(chunks, assembler, { name, model: request.model, names, guard });
       }),
     async describe(model, signal) {
       const ask = asking(model, signal);

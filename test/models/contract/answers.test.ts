@@ -1,9 +1,10 @@
 /** The contract of a model provider: what an answer is made of, and what it means. */
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import type { Delta } from '../../../activities/models/port/turn.ts';
+import type { Delta, TurnRequest, TurnTape } from '../../../activities/models/port/turn.ts';
 import { chopped } from '../wires/double.ts';
-import { streamed } from '../wires/wire.ts';
-import { failureOf, replyOf, say, TOOLS, turn, useDouble, WIRES } from '../harness/turns.ts';
+import { json, streamed } from '../wires/wire.ts';
+import { failureOf, HELLO, replyOf, say, TOOLS, turn, useDouble, WIRES } from '../harness/turns.ts';
 
 const call = (id: string, name: string, ...pieces: string[]) => ({ call: { id, name, pieces } });
 
@@ -104,15 +105,117 @@ describe.each(WIRES)('%s', (_name, wire) => {
     expect(usage).toEqual({ input: 100, output: 7, cacheRead: 900, cacheWrite: 0, thinking: 3, estimated: false });
   });
 
-  test.runIf(wire.can.cutArguments)(
-    'cut arguments are a cut answer, whatever the reason says: nothing runs',
-    async () => {
-      const parts = [call('a1', 'code_read', '{"path": "a"}'), call('b2', 'code_write', '{"path": "b', '.t')];
-      double().next(say(wire, { parts, reason: wire.reasons.calls }));
-      const reply = await replyOf(turn(wire, double(), withTools));
-      expect(reply).toMatchObject({ stopReason: 'max-tokens', blocks: [] });
+  test.runIf(wire.can.cutArguments)('arguments that break off before any limit are told to the model', async () => {
+    const parts = [call('a1', 'code_read', '{"path": "a"}'), call('b2', 'code_write', '{"path": "b', '.t')];
+    for (const reason of [wire.reasons.calls, wire.reasons.end]) {
+      double().next(say(wire, { parts, reason }));
+      expect(await replyOf(turn(wire, double(), withTools))).toMatchObject({
+        stopReason: 'tool-calls',
+        blocks: [
+          { id: 'a1', input: { path: 'a' } },
+          { id: 'b2', name: 'code/write', input: {}, invalid: '{"path": "b.t' },
+        ],
+      });
+    }
+  });
+
+  test.runIf(wire.can.cutArguments)('arguments that break off where the limit is are a cut answer', async () => {
+    const parts = [call('a1', 'code_read', '{"path": "a"}'), call('b2', 'code_write', '{"path": "b', '.t')];
+    double().next(say(wire, { parts, reason: wire.reasons.calls, usage: { input: 5, output: 40 } }));
+    const request = { ...withTools.request, maxTokens: 40 };
+    const facts = { thinking: null };
+    expect(await replyOf(turn(wire, double(), { request, facts }))).toMatchObject({
+      stopReason: 'max-tokens',
+      blocks: [],
+    });
+  });
+
+  test('a call that names nothing is a call, which the model is told of', async () => {
+    const parts = [call('a1', '', '{"path": "a"}'), call('b2', 'code_read', '{"path": "b"}')];
+    double().next(say(wire, { parts, reason: wire.reasons.calls }));
+    const { blocks, stopReason } = await replyOf(turn(wire, double(), withTools));
+    expect(stopReason).toBe('tool-calls');
+    expect(blocks).toMatchObject([
+      { type: 'tool-call', id: 'a1', name: '', input: { path: 'a' } },
+      { type: 'tool-call', id: 'b2', name: 'code/read', input: { path: 'b' } },
+    ]);
+    double().next(say(wire));
+    const results = ['a1', 'b2'].map((callId) => ({
+      type: 'tool-result' as const,
+      callId,
+      content: [{ type: 'text' as const, text: 'said' }],
+      isError: false,
+    }));
+    const messages: TurnRequest['messages'] = [
+      ...HELLO,
+      { role: 'assistant', blocks, author: `${wire.kind}/${wire.model}` },
+      { role: 'user', blocks: results },
+    ];
+    await replyOf(turn(wire, double(), { request: { ...withTools.request, messages } }));
+    const sent = wire.messages(double().asked.at(-1)?.body ?? {});
+    expect(sent.flatMap(({ calls }) => calls.map(({ name }) => name))).toEqual(['_', 'code_read']);
+  });
+
+  test.each(['null', '[]'])('arguments %s are none', async (text) => {
+    double().next(say(wire, { parts: [call('a1', 'code_read', text)], reason: wire.reasons.calls }));
+    const { blocks } = await replyOf(turn(wire, double(), withTools));
+    expect(blocks).toEqual([{ type: 'tool-call', id: 'a1', name: 'code/read', input: {} }]);
+  });
+
+  test.each([json, { 'content-type': 'text/plain; charset=utf-8' }])(
+    'an answer that came whole is an answer, as %j',
+    async (headers) => {
+      const parts = [
+        { text: ['Two', ' files.'] },
+        call('a1', 'code_read', '{"path": "a"}'),
+        call('b2', 'code_read', '{}'),
+      ];
+      const whole = JSON.stringify(
+        wire.whole({ parts, reason: wire.reasons.calls, usage: { input: 30, output: 9 } }),
+        null,
+        2,
+      );
+      if (wire.kind === 'ollama' && headers !== json) return;
+      double().next({ headers, pieces: chopped(whole) });
+      const heard: Delta[] = [];
+      const reply = await replyOf(turn(wire, double(), { ...withTools, onDelta: (delta) => heard.push(delta) }));
+      expect(reply.blocks).toEqual([
+        { type: 'text', text: 'Two files.' },
+        { type: 'tool-call', id: 'a1', name: 'code/read', input: { path: 'a' } },
+        { type: 'tool-call', id: 'b2', name: 'code/read', input: {} },
+      ]);
+      expect(reply).toMatchObject({ stopReason: 'tool-calls', usage: { input: 30, output: 9, estimated: false } });
+      expect(heard[0]).toEqual({ type: 'text', text: 'Two files.' });
     },
   );
+
+  test('a stream under the label of JSON is a stream', async () => {
+    const events = wire.events({ parts: [{ text: ['Hello', ' there.'] }], reason: wire.reasons.end });
+    double().next({ headers: json, pieces: events });
+    expect((await replyOf(turn(wire, double()))).blocks).toEqual([{ type: 'text', text: 'Hello there.' }]);
+  });
+
+  test('a whole answer is kept as it came, with what it cost, before its end is told', async () => {
+    const parts = [{ text: ['word '.repeat(40)] }];
+    const whole = JSON.stringify(wire.whole({ parts, reason: wire.reasons.end, usage: null }));
+    double().next({ headers: json, pieces: [whole] });
+    const kept: { body: string; output: number }[] = [];
+    const tape: TurnTape = {
+      kept: null,
+      keep: async ({ body }, spent) => {
+        kept.push({ body: gunzipSync(body).toString(), output: spent.output });
+      },
+    };
+    await replyOf(turn(wire, double(), { tape }));
+    expect(kept).toEqual([{ body: whole, output: 50 }]);
+    const again = { status: 200, headers: [['content-type', 'application/json']] as [string, string][] };
+    const replay: TurnTape = { kept: { ...again, body: gzipSync(whole) }, keep: () => Promise.reject(new Error('no')) };
+    const asked = double().asked.length;
+    expect((await replyOf(turn(wire, double(), { tape: replay }))).blocks).toEqual([
+      { type: 'text', text: 'word '.repeat(40) },
+    ]);
+    expect(double().asked).toHaveLength(asked);
+  });
 
   test.runIf(wire.can.cutArguments)('arguments that are no JSON reach the caller as they were written', async () => {
     const parts = [call('a1', 'code_read', "{path: 'a'}"), call('b2', 'code_read', '[1]')];
@@ -133,12 +236,7 @@ describe.each(WIRES)('%s', (_name, wire) => {
 
   test('a hundred calls of one turn are a hundred calls, each with an id of its own', async () => {
     const parts = Array.from({ length: 100 }, (_, index) => call('same', 'code_read', `{"path": "${index}"}`));
-    const isAnthropic = wire.kind !== 'openai';
-    // Chat completions tell calls apart by id, so that one id is one call there.
-    const named = isAnthropic
-      ? parts
-      : parts.map(({ call: { name, pieces } }, index) => call(`c${index}`, name, ...pieces));
-    double().next(say(wire, { parts: named, reason: wire.reasons.calls }));
+    double().next(say(wire, { parts, reason: wire.reasons.calls }));
     const { blocks } = await replyOf(turn(wire, double(), withTools));
     const calls = blocks.flatMap((block) => (block.type === 'tool-call' ? [block] : []));
     expect(calls.map(({ input }) => input['path'])).toEqual(Array.from({ length: 100 }, (_, index) => String(index)));

@@ -25,6 +25,9 @@ describe.each(WIRES)('%s', (name, wire) => {
     ['milliseconds', { 'retry-after-ms': '1250', 'retry-after': '9' }, 1250],
     ['nothing', {}, null],
     ['words', { 'retry-after': 'soon' }, null],
+    ['seconds of a million years', { 'retry-after': '99999999999999' }, 366 * 86_400_000],
+    ['milliseconds without end', { 'retry-after-ms': '1e300' }, 366 * 86_400_000],
+    ['the year 9999', { 'retry-after': 'Fri, 31 Dec 9999 23:59:59 GMT' }, 366 * 86_400_000],
   ])('a rate limit is transient, with the wait that its header says in %s', async (_how, headers, retryAfterMs) => {
     const failure = await failing(wire.errors.rateLimited(headers));
     expect(failure).toMatchObject({
@@ -178,10 +181,39 @@ describe.each(WIRES)('%s', (name, wire) => {
     expect(await failing(page)).toMatchObject({ kind: 'overloaded', status: 502 });
   });
 
+  test.each([204, 205])('an answer without a body (%i) is none, and its status is said', async (status) => {
+    const failure = await failing({ status, headers: {} });
+    expect(failure).toMatchObject({ kind: 'malformed-answer' });
+    expect(failure.message).toContain(`${name} answered with status ${status}, which has no answer in it`);
+  });
+
+  test.each([300, 301, 304, 307])('a status that sends on to no address (%i) is said', async (status) => {
+    const failure = await failing({ status, headers: {}, pieces: status === 304 ? [] : ['Moved.'] });
+    expect(failure).toMatchObject({ kind: 'redirected', status, isTransient: false });
+    expect(failure.message).toContain(`${name} answered with status ${status}, which sends on, and says to no address`);
+  });
+
+  test.each([
+    [301, '/elsewhere'],
+    [302, '/elsewhere'],
+    [303, 'https://login.elsewhere.test/'],
+    [308, 'https://api.elsewhere.test/v2'],
+  ])('a redirect (%i to %s) names where it leads', async (status, location) => {
+    const failure = await failing({ status, headers: { location }, pieces: ['{}'] });
+    expect(failure).toMatchObject({ kind: 'redirected', isTransient: false });
+    expect(failure.message).toContain(new URL(location, double().url).origin);
+  });
+
+  test('JSON that is no answer of this provider is named', async () => {
+    const failure = await failing({ headers: json, pieces: ['{"hello": "you"}'] });
+    expect(failure).toMatchObject(wire.kind === 'ollama' ? { kind: 'truncated-stream' } : { kind: 'malformed-answer' });
+    if (wire.kind !== 'ollama') expect(failure.message).toContain('application/json in place of a stream');
+  });
+
   test('an error in JSON with a status of success is an error', async () => {
     const { pieces = [] } = wire.errors.overflow;
-    const headers = wire.kind === 'ollama' ? { 'content-type': wire.streamType } : json;
-    expect(await failing({ status: 200, headers, pieces })).toMatchObject({ kind: 'context-too-long' });
+    for (const headers of [json, { 'content-type': wire.streamType }].slice(0, wire.kind === 'ollama' ? 2 : 1))
+      expect(await failing({ status: 200, headers, pieces })).toMatchObject({ kind: 'context-too-long' });
   });
 
   test('a broken line of JSON is no answer', async () => {

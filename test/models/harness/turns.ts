@@ -1,7 +1,14 @@
 /** A turn over a wire, with the facts of a test where it gives some. */
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { TurnFailure } from '../../../activities/models/port/turn-failure.ts';
-import type { Delta, TurnLimits, TurnReply, TurnRequest, TurnResult } from '../../../activities/models/port/turn.ts';
+import type {
+  Delta,
+  TurnLimits,
+  TurnReply,
+  TurnRequest,
+  TurnResult,
+  TurnTape,
+} from '../../../activities/models/port/turn.ts';
 import { takeTurn } from '../../../activities/models/provider/take-turn.ts';
 import type { ModelFacts } from '../../../activities/models/records/facts.ts';
 import { factsOf } from '../../../activities/models/records/table.ts';
@@ -35,17 +42,23 @@ export interface TurnParts {
   limits?: Partial<TurnLimits>;
   signal?: AbortSignal;
   onDelta?: (delta: Delta) => void;
+  tape?: TurnTape;
 }
 
 export const HELLO: TurnRequest['messages'] = [{ role: 'user', blocks: [{ type: 'text', text: 'Hello?' }] }];
 
 export function turn(wire: Wire, double: Pick<Double, 'url'>, parts: TurnParts = {}): Promise<TurnResult> {
-  const { request, facts, limits, signal = new AbortController().signal, onDelta } = parts;
+  const { request, facts, limits, signal = new AbortController().signal, onDelta, tape } = parts;
   return takeTurn(
     wire.open(double.url),
     { model: wire.model, messages: HELLO, ...request },
     { ...factsOf(wire.kind, wire.model), ...facts },
-    { signal, limits: { headersMs: 5000, idleMs: 5000, ...limits }, ...(onDelta === undefined ? {} : { onDelta }) },
+    {
+      signal,
+      limits: { headersMs: 5000, idleMs: 5000, ...limits },
+      ...(onDelta === undefined ? {} : { onDelta }),
+      ...(tape === undefined ? {} : { tape }),
+    },
   );
 }
 

@@ -62,6 +62,24 @@ function events({ parts, reason, usage, model = 'claude-sonnet-5-5' }: Said, int
   ];
 }
 
+function whole({ parts, reason, usage, model = 'claude-sonnet-5-5' }: Said): JsonObject {
+  const content = parts.map((part): JsonObject => {
+    if ('text' in part) return { type: 'text', text: part.text.join('') };
+    if (!('call' in part)) return begun(part);
+    const { id, name, pieces } = part.call;
+    return { type: 'tool_use', id, name, input: JSON.parse(pieces.join('')) as Json };
+  });
+  return {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model,
+    content,
+    stop_reason: reason,
+    ...(usage === null ? {} : { usage: usageOf(usage) }),
+  };
+}
+
 function usageOf(usage: NonNullable<Said['usage']> = { input: 11, output: 7 }): JsonObject {
   const { input, output, cacheRead = 0, cacheWrite = 0, thinking = 0 } = usage;
   return {
@@ -108,6 +126,7 @@ export const anthropicWire: Wire = {
   open: (url) =>
     anthropicProvider({ name: 'anthropic', apiKey: 'key-of-a-test', baseUrl: url, keyVariable: 'ANTHROPIC_API_KEY' }),
   events,
+  whole,
   streamType: 'text/event-stream; charset=utf-8',
   reasons: { end: 'end_turn', calls: 'tool_use', length: 'max_tokens' },
   can: { thinkingSignatures: true, redaction: true, cutArguments: true, cachedTokens: true },

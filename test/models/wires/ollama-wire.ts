@@ -37,6 +37,28 @@ function events({ parts, reason, usage, model = 'qwen3:8b' }: Said): string[] {
   ];
 }
 
+function whole({ parts, reason, usage, model = 'qwen3:8b' }: Said): JsonObject {
+  const { input, output } = usage ?? { input: 11, output: 7 };
+  const calls = parts.flatMap((part) =>
+    'call' in part
+      ? [
+          {
+            id: part.call.id,
+            function: { name: part.call.name, arguments: JSON.parse(part.call.pieces.join('')) as Json },
+          },
+        ]
+      : [],
+  );
+  const content = parts.map((part) => ('text' in part ? part.text.join('') : '')).join('');
+  return {
+    model,
+    message: { role: 'assistant', content, ...(calls.length === 0 ? {} : { tool_calls: calls }) },
+    done: true,
+    done_reason: reason,
+    ...(usage === null ? {} : { prompt_eval_count: input, eval_count: output }),
+  };
+}
+
 function messages(body: JsonObject): Sent[] {
   return (body['messages'] as JsonObject[]).map((message) => {
     const { role, thinking, tool_calls: calls = [], tool_call_id: id, images = [] } = message;
@@ -67,6 +89,7 @@ export const ollamaWire: Wire = {
   path: '/api/chat',
   open: (url) => ollamaProvider({ name: 'ollama', address: url }),
   events,
+  whole,
   streamType: 'application/x-ndjson',
   reasons: { end: 'stop', calls: 'stop', length: 'length' },
   can: { thinkingSignatures: false, redaction: false, cutArguments: false, cachedTokens: false },

@@ -41,6 +41,29 @@ function events({ parts, reason, usage, model = 'some-model' }: Said, interleave
   ];
 }
 
+function whole({ parts, reason, usage, model = 'some-model' }: Said): JsonObject {
+  const content = parts.map((part) => ('text' in part ? part.text.join('') : '')).join('');
+  const calls = parts.flatMap((part) =>
+    'call' in part
+      ? [
+          {
+            id: part.call.id,
+            type: 'function',
+            function: { name: part.call.name, arguments: part.call.pieces.join('') },
+          },
+        ]
+      : [],
+  );
+  const message = { role: 'assistant', content, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
+  return {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    model,
+    choices: [{ index: 0, message, finish_reason: reason }],
+    ...(usage === null ? {} : { usage: usageOf(usage) }),
+  };
+}
+
 function usageOf(usage: NonNullable<Said['usage']> = { input: 11, output: 7 }): JsonObject {
   const { input, output, cacheRead = 0, thinking = 0 } = usage;
   return {
@@ -103,6 +126,7 @@ export const openAiWire: Wire = {
       isLocal: false,
     }),
   events,
+  whole,
   streamType: 'text/event-stream',
   reasons: { end: 'stop', calls: 'tool_calls', length: 'length' },
   can: { thinkingSignatures: false, redaction: false, cutArguments: true, cachedTokens: true },

@@ -38,6 +38,8 @@ export interface Wire {
   open(url: string): Provider;
   /** Events of an answer; the last ones end it. `interleaved`: pieces of calls come in turn. */
   events(said: Said, interleaved?: boolean): string[];
+  /** The same answer, as it is where nobody asked for a stream. */
+  whole(said: Said): JsonObject;
   streamType: string;
   reasons: { end: string; calls: string; length: string };
   /** What its wire can say. */

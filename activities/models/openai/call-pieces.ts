@@ -1,0 +1,123 @@
+/**
+ * To which call a piece of one belongs, and what that call is named. Servers number, name and repeat pieces each in a way
+ * of their own: a piece is of the call with its id, else of the one at its index, else of the call under way; and a name
+ * that comes with further arguments, where those before are whole, is another call under whatever id.
+ */
+import { textOf } from '../http/fields.ts';
+import type { WireNames } from '../request/wire-names.ts';
+
+/** A name of more pieces is none. */
+const nameLengthMax = 512;
+
+export interface CallDelta {
+  id?: unknown;
+  index?: unknown;
+  function?: { name?: unknown; arguments?: unknown } | null;
+}
+
+export interface PlacedPiece {
+  key: string;
+  id: string;
+  /** As far as it has come. */
+  name: string;
+  arguments: unknown;
+}
+
+interface Call {
+  key: string;
+  id: string;
+  name: string;
+  text: string;
+}
+
+interface Piece {
+  id: string;
+  index: number | null;
+  name: string;
+  text: string;
+}
+
+export class CallPieces {
+  readonly #names: Pick<WireNames, 'offers'>;
+  readonly #byId = new Map<string, Call>();
+  readonly #byIndex = new Map<number, Call>();
+  #current: Call | undefined;
+  #count = 0;
+
+  constructor(names: Pick<WireNames, 'offers'>) {
+    this.#names = names;
+  }
+
+  /** Null: the piece says again what was said. */
+  place({ id, index, function: called }: CallDelta): PlacedPiece | null {
+    const given = called?.arguments ?? '';
+    const piece = {
+      id: textOf(id),
+      index: typeof index === 'number' ? index : null,
+      name: textOf(called?.name),
+      text: typeof given === 'string' ? given : JSON.stringify(given),
+    };
+    const known = this.#callOf(piece);
+    if (known !== undefined && isSaidAgain(known, piece)) return null;
+    const call = known === undefined || isAnother(known, piece) ? this.#begin() : known;
+    if (call.id === '') call.id = piece.id;
+    call.name = this.#joined(call.name, piece.name);
+    call.text += piece.text;
+    if (piece.id !== '') this.#byId.set(piece.id, call);
+    if (piece.index !== null) this.#byIndex.set(piece.index, call);
+    this.#current = call;
+    return { key: call.key, id: call.id, name: call.name, arguments: given };
+  }
+
+  #begin(): Call {
+    this.#count += 1;
+    return { key: `call ${this.#count}`, id: '', name: '', text: '' };
+  }
+
+  #callOf({ id, index, name }: Piece): Call | undefined {
+    const at = index === null ? undefined : this.#byIndex.get(index);
+    if (id !== '') {
+      const withId = this.#byId.get(id);
+      // One id at two places, each of them named, are two calls.
+      if (withId !== undefined) return index !== null && at === undefined && name !== '' ? undefined : (at ?? withId);
+      // A new id under an old index is a new call, since some servers count nothing; unless that one has none yet.
+      return at?.id === '' ? at : undefined;
+    }
+    if (index !== null) return at;
+    const call = this.#current;
+    if (call === undefined || name === '' || this.#continues(call, name)) return call;
+    return undefined;
+  }
+
+  /** A name without id and index begins a call, unless it is the rest of a name, or said with each piece. */
+  #continues(call: Call, name: string): boolean {
+    const joined = `${call.name}${name}`;
+    if (call.text === '') return !this.#names.offers(call.name) && this.#names.offers(joined);
+    return name === call.name && !isWhole(call.text);
+  }
+
+  /** Of pieces of a name, of a name that is said again with each piece, and of one that grows. */
+  #joined(before: string, piece: string): string {
+    if (before === '' || piece === '') return before + piece;
+    const joined = `${before}${piece}`;
+    if (this.#names.offers(joined)) return joined;
+    if (this.#names.offers(before) || piece === before || joined.length > nameLengthMax) return before;
+    return piece.startsWith(before) ? piece : joined;
+  }
+}
+
+const isSaidAgain = (call: Call, piece: Piece): boolean =>
+  piece.name === call.name && piece.text === call.text && piece.text.trim() !== '' && isWhole(call.text);
+
+const isAnother = (call: Call, { name, text }: Piece): boolean =>
+  name !== '' && text.trim() !== '' && isWhole(call.text);
+
+function isWhole(text: string): boolean {
+  if (!text.startsWith('{') || !text.endsWith('}')) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
