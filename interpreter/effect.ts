@@ -203,6 +203,10 @@ export interface TurnOutcome {
   usage: TokenUsage;
   /** The provider said a usage that is no count of tokens, so that it is estimated. */
   isMiscounted?: true;
+  /** What it called in a turn that has no calls. */
+  barred?: string[];
+  /** What stands in its text like a call, and the step does not read. */
+  unread?: string[];
   /** US dollars; null where nobody knows the prices. */
   usd: number | null;
   /** `provider/model` that answered. */

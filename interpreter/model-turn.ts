@@ -54,10 +54,19 @@ export function* takeTurn(at: AtModel): Walking<Halt | null> {
   settle(walk, effect.key, used === null ? reply : { ...reply, usage: priceSpent(used) });
   if (used !== null) count(at, used);
   if (!reply.ok) return 'cancelled' in reply ? { flow: { kind: 'cancelled' } } : yield* afterFailure(at, reply.failure);
-  const outcome = reply.value as unknown as TurnOutcome;
-  if (outcome.compacted !== undefined) return afterCompaction(at, outcome.compacted);
+  const given = reply.value as unknown as TurnOutcome;
+  if (given.compacted !== undefined) return afterCompaction(at, given.compacted);
+  const outcome = built.effect.settings.isFinal === true ? withoutCalls(given) : given;
   open.waits = 0;
+  warnOfCalls(at, outcome);
   return afterAnswer(at, outcome);
+}
+
+/** A turn that is to answer makes no call, whoever brings its answer. */
+function withoutCalls(outcome: TurnOutcome): TurnOutcome {
+  if (outcome.calls.length === 0) return outcome;
+  const barred = [...new Set(outcome.calls.map(({ name }) => name))];
+  return { ...outcome, calls: [], stopReason: 'end', text: outcome.text ?? '', barred };
 }
 
 type Used = Pick<TurnOutcome, 'usage' | 'isMiscounted' | 'usd' | 'model'>;
@@ -94,6 +103,20 @@ function count(at: AtModel, { usage, isMiscounted, usd, model }: Used): void {
   if (usd === null && tokensOf(usage) > 0) countUnpriced(at, model);
   open.usage = plusUsage(open.usage, usage);
   open.usd += usd ?? 0;
+}
+
+/** Calls that nobody performs. */
+function warnOfCalls({ walk, place, open }: AtModel, { model, barred, unread }: TurnOutcome): void {
+  const key = place.key;
+  const warn = (code: string, finding: string): void =>
+    record(walk, { type: 'warning', key, code, message: `${key}/turn.${open.turn}: ${model} ${finding}` });
+  if (barred !== undefined)
+    warn('MODEL_CALLS_WRONG', `called ${barred.join(', ')} in a turn without calls, and nothing was done`);
+  if (unread !== undefined)
+    warn(
+      'MODEL_CALL_AS_TEXT',
+      `wrote a call of ${unread.join(', ')} as text, and nothing was done; set "parseToolCalls" on the step to have it read, or have the model's server read it`,
+    );
 }
 
 /** The same turn is asked for again, with the conversation as it is shown now. */
@@ -212,6 +235,11 @@ function afterAnswer(at: AtModel, outcome: TurnOutcome): Halt | null {
     default:
       break;
   }
+  if (outcome.barred !== undefined && outcome.fault === undefined && (outcome.text ?? '').trim() === '')
+    return failing(
+      open.turn >= turnsMax(step) ? 'MODEL_TURNS_SPENT' : 'MODEL_ANSWER_BROKEN',
+      `${place.key}: ${outcome.model} called ${outcome.barred.join(', ')} in a turn in which it was to answer, and said nothing; raise maxTurns, or choose another model`,
+    );
   const answer = checkedAnswer(step, open, outcome, turnsMax(step));
   if (answer === null) {
     open.turn += 1;

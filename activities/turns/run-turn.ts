@@ -56,7 +56,7 @@ import type { LiveTurn } from './live/live-turn.ts';
 import { toolsInText } from './prompts/tools-in-text.ts';
 import { TurnTapes } from './raw-answers.ts';
 import { keepFailed, spentIn } from './spending.ts';
-import { callsInText } from './tools/text-calls.ts';
+import { toldBy, type Told } from './tools/told-calls.ts';
 import { toolsFor } from './tools/tools.ts';
 import { optionsOf, toolsOf } from './turn-options.ts';
 import { turnFailure, unusableAnswer } from './turn-failures.ts';
@@ -145,11 +145,9 @@ const ownModels = ({ models }: TurnParts): Answerers =>
 
 const outcomeIn = (answer: JsonObject): TurnOutcome => answer['outcome'] as unknown as TurnOutcome;
 
-interface Answered {
+interface Answered extends Told {
   reply: TurnReply;
   model: AnsweringModel;
-  /** With the calls that stand in the text. */
-  blocks: AnswerBlock[];
   prompts: { [name: string]: number };
   /** Tokens of the request, as they were estimated. */
   estimated: number;
@@ -291,7 +289,7 @@ async function askModel(
     ...Object.fromEntries(besides.map(({ prompt }) => [prompt.name, prompt.version])),
   };
   const estimated = estimatedTokens(rows, plan, fixed);
-  return { reply, model, blocks: withTextCalls(reply, settings, tools), prompts, estimated };
+  return { reply, model, ...toldBy(reply, settings, tools), prompts, estimated };
 }
 
 interface Beside {
@@ -313,17 +311,6 @@ function withBesides({ system, messages }: Conversed, besides: readonly Beside[]
   return { ...(whole === '' ? {} : { system: whole }), messages: inText ? withoutTools(messages) : messages };
 }
 
-function withTextCalls(
-  { blocks, stopReason }: TurnReply,
-  settings: TurnSettings,
-  tools: readonly Tool[],
-): AnswerBlock[] {
-  const hasCalls = blocks.some(({ type }) => type === 'tool-call');
-  if (settings.parseToolCalls !== true || hasCalls || (stopReason !== 'end' && stopReason !== 'stop-sequence'))
-    return blocks;
-  return [...blocks, ...callsInText(textOf(blocks), tools)];
-}
-
 /** Whatever the reading of a paid answer meets is a failure that says what it cost. */
 function usableOutcome(asked: Answered, settings: TurnSettings): TurnOutcome {
   try {
@@ -333,12 +320,15 @@ function usableOutcome(asked: Answered, settings: TurnSettings): TurnOutcome {
   }
 }
 
-function outcomeOf({ reply, model, blocks }: Answered, { schema, keepsText }: TurnSettings): TurnOutcome {
+function outcomeOf(
+  { reply, model, blocks, barred, unread }: Answered,
+  { schema, keepsText }: TurnSettings,
+): TurnOutcome {
   const { usage, isMiscounted, stopReason, author } = reply;
   const { reason, notices, facts } = model;
   const calls = callsOf({ role: 'assistant', blocks, author }).map(callOf);
   return {
-    stopReason: calls.length > 0 ? 'tool-calls' : stopReason,
+    stopReason: calls.length > 0 ? 'tool-calls' : stopReason === 'tool-calls' ? 'end' : stopReason,
     calls,
     ...(calls.length > 0
       ? keepsText === true
@@ -347,6 +337,8 @@ function outcomeOf({ reply, model, blocks }: Answered, { schema, keepsText }: Tu
       : finalOf(textOf(blocks), schema, detailsOf(reply, model))),
     usage,
     ...(isMiscounted === undefined ? {} : { isMiscounted }),
+    ...(barred.length === 0 ? {} : { barred }),
+    ...(unread.length === 0 ? {} : { unread }),
     usd: costOf(usage, facts.prices),
     model: model.name,
     ...(reason === null ? {} : { reason }),

@@ -336,3 +336,46 @@ test('calls in text: read where they are asked for, and told in words to a model
     { id: 'text-0', text: 'text of a', isError: false },
   ]);
 });
+
+test('calls in text that nobody asked for are named, and not made', async () => {
+  const conversation = new Conversation();
+  const text = 'I look.\n<tool_call>{"name": "code_read", "arguments": {"path": "a"}}</tool_call>';
+  double.next(say({ parts: [{ text: [text] }] }));
+  const outcome = await conversation.take({ tools: ['code/read'] });
+  expect(outcome).toMatchObject({ calls: [], text, stopReason: 'end', unread: ['code/read'] });
+});
+
+test.each([{}, { parseToolCalls: true as const }])(
+  'a turn that is to answer makes no call, whatever the server sends (%j)',
+  async (more) => {
+    const settings = { isFinal: true as const, ...more };
+    const conversation = new Conversation();
+    const call = { call: { id: 'a', name: 'code_read', pieces: ['{"path": "a"}'] } };
+    double.next(say({ parts: [{ text: ['It is done.'] }, call], reason: wire.reasons.calls }));
+    expect(await conversation.take({ tools: ['code/read'], settings })).toMatchObject({
+      calls: [],
+      text: 'It is done.',
+      stopReason: 'end',
+      barred: ['code/read'],
+    });
+    const rows = await opened.store.conversations.read({ handle: conversation.handle, conversation: 'steps.0@1' }, 2);
+    expect(JSON.stringify(rows)).not.toContain('tool-call');
+    const silent = new Conversation();
+    double.next(say({ parts: [call], reason: wire.reasons.calls }));
+    expect(await silent.take({ tools: ['code/read'], settings })).toMatchObject({
+      calls: [],
+      text: '',
+      barred: ['code/read'],
+    });
+  },
+);
+
+test('calls in the text of a turn that is to answer are not made', async () => {
+  const conversation = new Conversation();
+  const settings = { isFinal: true as const, parseToolCalls: true as const };
+  double.next(say({ parts: [{ text: ['<tool_call>{"name": "code_read"}</tool_call>'] }] }));
+  expect(await conversation.take({ tools: ['code/read'], settings })).toMatchObject({
+    calls: [],
+    barred: ['code/read'],
+  });
+});

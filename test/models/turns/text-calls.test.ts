@@ -18,6 +18,40 @@ test.each([
   ['bare', '{"name": "code_read", "arguments": "{\\"path\\": \\"a\\"}"}', [read]],
   ['a list', '[{"function": {"name": "code_read", "arguments": {"path": "a"}}}]', [read]],
   ['no arguments', '<tool_call>{"name": "code_read"}</tool_call>', [{ name: 'code/read', input: {} }]],
+  ['an open tag', '<tool_call>\n{"name": "code_read", "arguments": {"path": "a"}}', [read]],
+  [
+    'Qwen coder',
+    '<tool_call>\n<function=code_read>\n<parameter=path>\na\n</parameter>\n</function>\n</tool_call>',
+    [read],
+  ],
+  ['GLM', '<tool_call>code_read\n<arg_key>path</arg_key>\n<arg_value>a</arg_value>\n</tool_call>', [read]],
+  ['Mistral', '[TOOL_CALLS][{"name": "code_read", "arguments": {"path": "a"}}]', [read]],
+  ['Llama', '<|python_tag|>{"name": "code_read", "parameters": {"path": "a"}}<|eom_id|>', [read]],
+  ['Phi', 'functools[{"name": "code_read", "arguments": {"path": "a"}}]', [read]],
+  ['Granite', '<|tool_call|>[{"name": "code_read", "arguments": {"path": "a"}}]', [read]],
+  [
+    'Cohere',
+    '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "code_read", "parameters": {"path": "a"}}]<|END_ACTION|>',
+    [read],
+  ],
+  [
+    'DeepSeek',
+    '<|tool▁calls▁begin|><|tool▁call▁begin|>function<|tool▁sep|>code_read\n```json\n{"path": "a"}\n```<|tool▁call▁end|><|tool▁calls▁end|>',
+    [read],
+  ],
+  ['DeepSeek without a fence', '<|tool▁call▁begin|>code_read<|tool▁sep|>{"path": "a"}<|tool▁call▁end|>', [read]],
+  [
+    'Kimi',
+    '<|tool_calls_section_begin|><|tool_call_begin|>functions.code_read:0<|tool_call_argument_begin|>{"path": "a"}<|tool_call_end|><|tool_calls_section_end|>',
+    [read],
+  ],
+  ['gpt-oss', '<|channel|>commentary to=functions.code_read <|constrain|>json<|message|>{"path": "a"}<|call|>', [read]],
+  [
+    'parameters in tags, of which some are numbers',
+    '<function_calls><invoke name="code_read"><parameter name="path">a</parameter><parameter name="lines">3</parameter></invoke></function_calls>',
+    [{ name: 'code/read', input: { path: 'a', lines: 3 } }],
+  ],
+  ['function_call', '<function_call>{"name": "code_read", "arguments": {"path": "a"}}</function_call>', [read]],
 ])('%s', (_form, text, calls) => {
   expect(found(text)).toEqual(calls);
 });
