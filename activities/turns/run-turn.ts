@@ -20,7 +20,7 @@ import { isAway } from '../../prisma/store/connection/unavailable.ts';
 import { Failure } from '../failures/failures.ts';
 import { useOf, type Limiter } from '../limits/limiter.ts';
 import type { Models } from '../models/open-models.ts';
-import { callsOf, textOf, type AnswerBlock, type Message, type ToolCallBlock } from '../models/port/message.ts';
+import { callsOf, textOf, type Message, type ToolCallBlock } from '../models/port/message.ts';
 import { TurnError } from '../models/port/turn-failure.ts';
 import {
   TURN_LIMITS,
