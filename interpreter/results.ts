@@ -14,7 +14,8 @@ import { type Walk, record, setVariable, isResultKey } from './walk-state.ts';
 import type { Variables, Flow, Ending, Place } from './effect.ts';
 import { definitionPathOf } from './edited-paths.ts';
 import { CONTEXT_BLOCK, contextSteps } from './pass-context.ts';
-import { isAbort, isPermanent, type FailureInfo } from '../language/failure.ts';
+import { isAbort, isPermanent, isShell, type FailureInfo } from '../language/failure.ts';
+import { outputBytesMax } from '../language/limits.ts';
 import type { StepFinished, StepOutcome } from '../language/events/run-event.ts';
 import { stepWords } from './step-words.ts';
 import { previewOf } from '../language/events/preview.ts';
@@ -166,8 +167,11 @@ export function finish(
   }
   const value = givenBy(ending);
   const preview = value === undefined ? {} : { preview: previewOf(value) };
-  if (value !== undefined && 'outputTo' in step && step.outputTo !== undefined)
+  if (value !== undefined && 'outputTo' in step && step.outputTo !== undefined) {
     setVariable(walk, strand, step.outputTo, value);
+    if (isShell(step) && isJsonObject(value) && value['truncated'] === true)
+      tellOfTruncated(walk, place, step.outputTo);
+  }
   if ('value' in ending) {
     finished('ok', preview);
     return { kind: 'done' };
@@ -182,6 +186,15 @@ export function finish(
   });
   return skips ? { kind: 'done' } : { kind: 'failed', failure: ending.failure };
 }
+
+/** Whoever reads the variable takes it for the whole. */
+const tellOfTruncated = (walk: Walk, { key }: Place, name: string): void =>
+  record(walk, {
+    type: 'warning',
+    key,
+    code: 'OUTPUT_TRUNCATED',
+    message: `${key}: "${name}" holds only the start and the end of what was printed (more than ${outputBytesMax} bytes), and its "data" is that text; have the program write to a file, and read that`,
+  });
 
 /** A result that the run cannot hold fails the step; how large it is was looked at where it was made. */
 function held(ending: Ending, { key }: Place): Ending {

@@ -141,6 +141,7 @@ export const FAILURE_CODES = {
   NESTING_TOO_DEEP: 'Sentinels are nested deeper than allowed',
   NOT_SEALED: 'Something reached a run, or came from one, without a seal of this installation',
   NO_CHECKS_FOUND: 'A project has no checks that can be run',
+  OUTPUT_TRUNCATED: 'The result of a step holds the start and the end of what its process printed',
   PASSAGE_AMBIGUOUS: 'A passage to edit is in the file more than once',
   PASSAGE_NOT_FOUND: 'A passage to edit is not in the file',
   PATH_NOT_USABLE: 'A path could not be resolved',

@@ -55,6 +55,8 @@ export const listBytesMax = 64 * 1024 * 1024;
 export const itemShownMax = 1_000;
 /** Data of an event, as JSON: a run reads it as a field of the event, and its fields beside it. */
 export const eventDataBytesMax = 3 * 1024 * 1024;
+/** Bytes of each text (`stdout`, `stderr`, `output`) that the result of a process holds whole; of a longer one its start and its end. */
+export const outputBytesMax = 1_000_000;
 /** Larger values leave the run's history and travel as a reference. */
 export const inlineBytesMax = 32 * 1024;
 /** An environment string above this goes through a file (Linux refuses 128 KiB and more). */

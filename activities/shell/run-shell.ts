@@ -9,6 +9,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sandboxComplaint } from '../confinement/sandbox.ts';
 import { noSecrets } from '../confinement/secrets.ts';
+import { inlineBytesMax, valueBytesMax } from '../../language/limits.ts';
 import { Failure } from '../failures/failures.ts';
 import {
   type Child,
@@ -181,17 +182,33 @@ function tailsOf({ stdout, stderr }: Captures): { stdout: string; stderr: string
 
 function toResult(exit: Exit, captures: Captures, durationMs: number, isLogged: boolean): ShellResult {
   const exitCode = exitCodeOf(exit);
-  const truncated = captures.stdout.isTruncated || captures.stderr.isTruncated || captures.output.isTruncated;
+  const texts = textsOf(captures);
   return {
     exitCode,
     exit_code: exitCode,
     ...(exit.signal === null ? {} : { signal: exit.signal }),
-    stdout: captures.stdout.text(),
-    stderr: captures.stderr.text(),
-    output: captures.output.text(),
+    ...texts,
     durationMs,
     success: exitCode === 0,
-    ...(truncated ? { truncated } : {}),
     ...(isLogged ? {} : { logIncomplete: true }),
   };
+}
+
+/** Characters that JSON escapes (colours, binary data) take six bytes in place of one: then less is kept than was captured. */
+function textsOf(captures: Captures): Pick<ShellResult, 'stdout' | 'stderr' | 'output' | 'truncated'> {
+  const [stdout, stderr, output] = [captures.stdout.text(), captures.stderr.text(), captures.output.text()];
+  const truncated = captures.stdout.isTruncated || captures.stderr.isTruncated || captures.output.isTruncated;
+  const texts = { stdout, stderr, output, ...(truncated ? { truncated } : {}) };
+  if (output.length * 12 <= valueBytesMax || Buffer.byteLength(JSON.stringify(texts)) <= valueBytesMax - KEPT_BESIDE)
+    return texts;
+  return { stdout: shortOf(stdout), stderr: shortOf(stderr), output: shortOf(output), truncated: true };
+}
+
+/** What a result holds beside its texts. */
+const KEPT_BESIDE = 1024;
+
+function shortOf(text: string): string {
+  const capture = new Capture(inlineBytesMax);
+  capture.write(Buffer.from(text));
+  return capture.text();
 }

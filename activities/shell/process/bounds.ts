@@ -1,10 +1,12 @@
+import { outputBytesMax } from '../../../language/limits.ts';
+
 /** Every bound of a shell step, in one place; what each costs is said beside it. */
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
 export const SHELL_BOUNDS = {
   /** `stdout`, `stderr` and `output` of a result: half from the start, half from the end. */
-  captureBytes: 32 * KIB,
+  captureBytes: outputBytesMax,
   /** Largest `captureBytes` a command of ours may ask for (a diff, say). */
   captureBytesMax: 4 * MIB,
   /** End of each stream that a timeout's failure carries. */

@@ -150,8 +150,8 @@ it('a project that vanishes under a process, and before one, is said to be missi
     stdout: 'on\n',
   });
   await expect(run({}, shellContext(project))).rejects.toMatchObject({
-    code: 'SHELL_NOT_STARTED',
-    message: expect.stringContaining('missing'),
+    code: 'PROJECT_MISSING',
+    message: expect.stringContaining('is not on this host'),
   });
   await rm(project, { recursive: true, force: true });
 });

@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { outputBytesMax, valueBytesMax } from '../../../language/limits.ts';
 import { SHELL_BOUNDS } from '../../../activities/shell/process/bounds.ts';
 import { type ShellRequest } from '../../../activities/shell/child.ts';
 import { runShell } from '../../../activities/shell/run-shell.ts';
@@ -90,7 +91,23 @@ describe('a shell step that cannot start', () => {
 
   it('takes an argument at the bound', async () => {
     const args = ['%s', 'x'.repeat(SHELL_BOUNDS.argumentBytesMax)];
-    expect(await run({ command: 'printf', args })).toMatchObject({ exitCode: 0, truncated: true });
+    expect(await run({ command: 'printf', args })).toMatchObject({ exitCode: 0, stdout: args[1] });
+  });
+
+  it.each([
+    [outputBytesMax, {}],
+    [outputBytesMax + 1, { truncated: true }],
+  ])('of %d bytes keeps whole what may be, and says what it does not', async (bytes, more) => {
+    const { truncated, stdout, output } = await run({ command: `head -c ${bytes} /dev/zero | tr '\\0' x` });
+    expect(truncated === undefined ? {} : { truncated }).toEqual(more);
+    expect(output).toBe(stdout);
+    expect(stdout.includes('1 bytes dropped')).toBe(truncated === true);
+  });
+
+  it('keeps no more than a value may have, whatever its characters are', async () => {
+    const result = await run({ command: String.raw`head -c 900000 /dev/zero | tr '\0' '\033'` });
+    expect(result).toMatchObject({ exitCode: 0, truncated: true });
+    expect(JSON.stringify(result).length).toBeLessThan(valueBytesMax);
   });
 });
 
