@@ -13,13 +13,17 @@
  * - P4 Files that hold secrets by their names (`.env`, keys, credentials): no command reads or writes one that
  *      the definition does not name.
  *
+ * - P5 Sockets: behind one that is there somebody listens (a database, a supervisor of processes), who does outside of the
+ *      sandbox what is asked; a sandbox finds none of them. Those that a step makes are its own.
+ *
  * A model reaches less than a definition does: of P2 and P3 it reads nothing of a repository and writes neither,
  * whatever the mode. What `safety.allowFiles` names it may reach, but for homes.
  */
 import { randomBytes } from 'node:crypto';
 import { type Dirent, existsSync, watch } from 'node:fs';
 import { lstat, readdir, rename } from 'node:fs/promises';
-import { basename, join, relative, sep } from 'node:path';
+import { connect } from 'node:net';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { foldersOfSentinel, HOME_ID, isKnownHome } from '../../services/home/home-records.ts';
 import { DEFINITION_ENDINGS, isDefinitionFile } from '../../language/read/text/definition-text.ts';
 import { isSecretFile, plainName, SECRET_GLOBS } from '../../language/rights/secret-files.ts';
@@ -28,6 +32,7 @@ import { enginePlaces, isEngine, isLoadedFrom } from './engine-places.ts';
 import { isBelow, realOf } from '../own-programs/helper-programs.ts';
 import { holdsGit, isGitFolder, isRepositoryName, leadsTo } from './repositories/repositories.ts';
 import { plainText } from '../project-texts/plain-file.ts';
+import { listeningSockets } from './system-view.ts';
 
 /** Of the project, and of each folder in it: whoever stands there runs its definitions by their names. */
 const DEFINITIONS = 'sentinels';
@@ -119,6 +124,8 @@ export interface ProtectedPlaces {
   /** Repositories without a work tree, to which nothing leads. */
   bare: string[];
   secrets: SecretPlace[];
+  /** Behind them somebody listens who stands outside of every sandbox. */
+  sockets: string[];
   runLater: string[];
   /** Folders in these, and writable. */
   caches: string[];
@@ -132,7 +139,7 @@ interface Folder {
   names: readonly string[];
 }
 
-interface Found extends Pick<ProtectedPlaces, 'homes' | 'repositories' | 'bare' | 'secrets' | 'runLater'> {
+interface Found extends Pick<ProtectedPlaces, 'homes' | 'repositories' | 'bare' | 'secrets' | 'sockets' | 'runLater'> {
   /** Folders called `node_modules` that hold an engine. */
   holding: string[];
 }
@@ -142,7 +149,15 @@ const readAtOnce = 16;
 
 /** The places of P1 to P4 in a project, at any depth. Nothing is kept: a process may move them the next moment. */
 export async function findProtectedPlaces(root: string): Promise<ProtectedPlaces> {
-  const found: Found = { homes: [], repositories: [], bare: [], secrets: [], runLater: [], holding: [] };
+  const found: Found = {
+    homes: [],
+    repositories: [],
+    bare: [],
+    secrets: [],
+    sockets: [],
+    runLater: [],
+    holding: [],
+  };
   const own = ownFolders();
   const waiting: Folder[] = [{ path: root, names: [] }];
   while (waiting.length > 0) {
@@ -165,6 +180,7 @@ export async function findProtectedPlaces(root: string): Promise<ProtectedPlaces
   return {
     ...places,
     repositories,
+    sockets: await listenedTo(found.sockets),
     bare: found.bare.filter((path) => !repositories.includes(path)),
     runLater: [...laters.filter((_path, index) => there[index]), ...runLater, ...engine.readOnly],
     caches: engine.caches,
@@ -174,6 +190,35 @@ export async function findProtectedPlaces(root: string): Promise<ProtectedPlaces
       ...engine.missing,
     ],
   };
+}
+
+/**
+ * A socket that a process left behind which has ended refuses whoever asks, and is the step's to remove. Services of this
+ * host are known by the kernel's list, and not disturbed; who listens in a container or in another sandbox is asked.
+ */
+async function listenedTo(sockets: readonly string[]): Promise<string[]> {
+  if (sockets.length === 0) return [];
+  const listed = listeningSockets();
+  const names = new Set(listed.map((path) => basename(path)));
+  // Some listen under another name first, and link it.
+  const folders = new Set(listed.map(dirname));
+  const isListed = (path: string): boolean => names.has(basename(path)) || folders.has(dirname(path));
+  const said = await Promise.all(sockets.map(async (path) => (isListed(path) ? 'listed' : answerOf(path))));
+  return sockets.filter((_path, index) => said[index] !== 'ECONNREFUSED' && said[index] !== 'ENOENT');
+}
+
+/** Who is asked may say something, and is not cut off in it. */
+const heardMs = 1_000;
+
+function answerOf(path: string): Promise<string> {
+  return new Promise((resolve) => {
+    const asking = connect(path, () => {
+      resolve('listens');
+      asking.resume().end();
+      setTimeout(() => asking.destroy(), heardMs).unref();
+    });
+    asking.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'listens'));
+  });
 }
 
 /** What lies in one of the others is as hidden as that. */
@@ -233,6 +278,7 @@ function sort(
       found.repositories.push(path);
       if (entry.isFile()) found.repositories.push(...leadsTo(root, path, false));
     } else if (entry.isDirectory()) below.push({ path, names: parts });
+    else if (entry.isSocket()) found.sockets.push(path);
     else if (isSecretFile(parts)) found.secrets.push({ place: path });
   }
   return below;

@@ -23,7 +23,15 @@ import { REPOSITORIES } from './repositories/repositories.ts';
 import { type Looked, ProjectView, type Shown } from './project-view.ts';
 import { findProtectedPlaces, type ProtectedPlaces, type SecretPlace } from './protected-places.ts';
 import { trySandbox, tryView } from './sandbox-probe.ts';
-import { hiddenHomes, isolation, isVisible, programFolders, systemFolders, systemMounts } from './system-view.ts';
+import {
+  hiddenHomes,
+  hiddenSockets,
+  isolation,
+  isVisible,
+  programFolders,
+  systemFolders,
+  systemMounts,
+} from './system-view.ts';
 
 export interface Launch {
   file: string;
@@ -158,6 +166,7 @@ export async function sandboxed(launch: Launch, project: string, request: Sandbo
     ...programFolders().flatMap((folder) => ['--ro-bind', folder, folder]),
     ...hiddenHomes(root),
     ...(request.readable ?? []).flatMap((file) => ['--ro-bind', file, file]),
+    ...hiddenSockets(root),
     ...view.looked.outside.filter(isVisible).flatMap((file) => ['--ro-bind', '/dev/null', file]),
     ...view.options(FIRST_INHERITED),
     '--seccomp',
@@ -201,7 +210,7 @@ const allowsSetgid = (root: string, { repository }: SandboxRequest): boolean =>
 /** What is in the project, and is not the step's: homes are not there, what runs later is read-only. */
 function lookedAt(
   root: string,
-  { homes, repositories, bare, secrets, runLater, caches, missing }: ProtectedPlaces,
+  { homes, repositories, bare, secrets, sockets, runLater, caches, missing }: ProtectedPlaces,
   { repository, withoutSecrets }: SandboxRequest,
 ): Looked {
   const others = repositories.filter((path) => path !== repository?.folder);
@@ -222,6 +231,7 @@ function lookedAt(
     shown: [
       ...homes.map((place): Shown => ({ place, as: 'empty-folder' })),
       ...hidden.filter((place) => isBelow(place, root)).map(emptied),
+      ...sockets.map((place): Shown => ({ place, as: 'empty-file' })),
       ...readOnly.map((place): Shown => ({ place, as: 'read-only' })),
       ...caches.map((place): Shown => ({ place, as: 'itself' })),
       ...written,

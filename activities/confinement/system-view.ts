@@ -1,5 +1,5 @@
 /** What a sandbox shows beside the project, and what it takes away: the same for all of its projects. */
-import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join, sep } from 'node:path';
 import { isBelow } from '../own-programs/helper-programs.ts';
@@ -39,6 +39,30 @@ export function hiddenHomes(root: string): string[] {
   return [...new Set(homes.map((home) => realpathSync(home)))]
     .filter((home) => isVisible(home) && !isBelow(root, home))
     .flatMap((home) => ['--tmpfs', home]);
+}
+
+/** Sockets in what is visible outside the project: a service takes what is written to one also where its folder is read-only. */
+export function hiddenSockets(root: string): string[] {
+  return [...new Set(listeningSockets())]
+    .filter((path) => isVisible(path) && !isBelow(path, root) && isSocket(path))
+    .map((path) => realpathSync(path))
+    .filter((path) => isVisible(path) && !isBelow(path, root))
+    .flatMap((path) => ['--ro-bind', '/dev/null', path]);
+}
+
+/** Of this host, as whoever listens has named them: maybe from its own folder. */
+export function listeningSockets(): string[] {
+  const table = '/proc/net/unix';
+  const lines = existsSync(table) ? readFileSync(table, 'utf8').split('\n') : [];
+  return lines.flatMap((line) => /^\S+: (?:\S+ +){6}([^@\s].*)$/.exec(line)?.[1] ?? []);
+}
+
+function isSocket(path: string): boolean {
+  try {
+    return lstatSync(path).isSocket();
+  } catch {
+    return false;
+  }
 }
 
 /** Whether a sandbox shows what is there, beside its project. */
