@@ -28,6 +28,8 @@ import { openModels } from './models.ts';
 import { Notifier } from './notifications/notifier.ts';
 import { settleCurrent } from './current-version.ts';
 import { endNow, tellOfSteps } from './ending.ts';
+import type { ProjectConfig } from '../services/config/project-config.ts';
+import { webhookSources, type WebhookSource } from '../services/config/webhook-config.ts';
 import type { NotifyConfig } from '../services/config/limits-config.ts';
 import { keepSwept } from './background/sweeping.ts';
 import { StepsUnderWay } from './steps-under-way.ts';
@@ -133,6 +135,13 @@ function keepKeysOf(targets: NotifyConfig): void {
     ]);
 }
 
+/** Who may send webhooks, with secrets that are keys of this process. */
+function openSources({ webhooks }: ProjectConfig): WebhookSource[] {
+  const sources = webhookSources(webhooks, process.env);
+  keepOwnKeys(sources.flatMap(({ name, secrets }) => secrets.map((secret) => [`webhooks.${name}`, secret] as const)));
+  return sources;
+}
+
 /** Found out now and not with the first run that wants one. */
 async function tellOfSandbox(): Promise<void> {
   try {
@@ -158,6 +167,7 @@ async function serve(serving: Serving): Promise<void> {
   // Opening starts nothing: providers connect, and a local model loads, with their first turn.
   const project = await openProject(config, say);
   keepKeysOf(project.config.notify);
+  const sources = openSources(project.config);
   const models = openModels(config, project.config.models);
   const watch = new LoopWatch({ silentMs: config.silentMs, databaseUrl: databaseUrl(config), home: config.home });
   // An error that nobody caught, or a step that ended the process: nobody has told it to end.
@@ -186,7 +196,7 @@ async function serve(serving: Serving): Promise<void> {
       ...(config.stepsAtOnce === null ? {} : { maxConcurrentActivityTaskExecutions: config.stepsAtOnce }),
     },
   });
-  const triggers = openTriggers(worker.starting, config, project.config.limits.triggers, say);
+  const triggers = openTriggers(worker.starting, config, { rate: project.config.limits.triggers, sources }, say);
   const sweeping = keepSwept(worker.starting, config.home);
   const notifier = openNotifier(config, store, project.config.notify);
   let telling: { close(): void } | undefined;

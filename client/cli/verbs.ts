@@ -144,6 +144,11 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   },
   schedule: { summary: 'start runs on a clock', kind: 'group', load: () => import('./verbs/schedule.ts') },
   trigger: { summary: 'start runs by events', kind: 'group', load: () => import('./verbs/trigger.ts') },
+  webhook: {
+    summary: 'receive events from GitHub, GitLab, Stripe, Slack and others',
+    kind: 'group',
+    load: () => import('./verbs/webhook.ts'),
+  },
   emit: { summary: 'publish an event', kind: 'acts', load: () => import('./verbs/emit.ts') },
   events: { summary: 'show published events with their data', kind: 'looks', load: () => import('./verbs/events.ts') },
   data: { summary: 'show and delete the records of runs', kind: 'group', load: () => import('./verbs/data.ts') },

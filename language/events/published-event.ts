@@ -19,7 +19,7 @@ export interface PublishedEvent {
 /** Where an event is from. What its data say of that is no proof. */
 export interface EventOrigin {
   type: 'person' | 'run' | 'webhook' | 'engine';
-  /** The outermost run that published it, or that the engine says it of. */
+  /** The outermost run that published it, or that the engine says it of; of a webhook, its source in `sentinel.config`. */
   id: string | null;
 }
 
@@ -30,11 +30,15 @@ const SOURCES: { readonly [source: string]: EventOrigin } = {
   '@file': { type: 'engine', id: null },
 };
 
+/** A source of `sentinel.config` is behind it. */
+const WEBHOOK_SOURCE = '@webhook:';
+
 /** An event's id begins with who published it: a source outside of runs, or a run, whose word about itself is the engine's. */
 export function originOf(id: string): EventOrigin {
   const [first = '', ...rest] = id.split('/');
   const source = Object.hasOwn(SOURCES, first) ? SOURCES[first] : undefined;
   if (source !== undefined) return source;
+  if (first.startsWith(WEBHOOK_SOURCE)) return { type: 'webhook', id: first.slice(WEBHOOK_SOURCE.length) };
   // In a simulation: of a step, or of the script.
   if (rest.length === 0) return { type: first.includes('@') ? 'run' : 'person', id: null };
   return { type: rest.at(-1)?.startsWith('@') === true ? 'engine' : 'run', id: first };

@@ -21,10 +21,12 @@ import {
   modelEnvironment,
   proxySettings,
   port,
+  webhookAddress,
   webhookSettings,
   WORKER_SETTINGS,
   workerVersion,
   type ModelEnvironment,
+  type WebhookAddress,
   type WebhookSettings,
   type WorkerVersion,
 } from './worker-settings.ts';
@@ -66,8 +68,10 @@ export interface Config {
   };
   /** `SENTINEL_KEY` or the file of `SENTINEL_KEY_FILE`, as they are written; null: the installation has a key of its own (services/seal/open-keys.ts). */
   seal: { keys: string } | null;
-  /** Null: no secret is set, so none are received. */
+  /** Null: no common secret is set, so only the sources of a project send. */
   webhooks: WebhookSettings | null;
+  /** Where the sources of a project are received as well. */
+  webhookAddress: WebhookAddress;
   /** Keys and addresses of model providers. */
   models: ModelEnvironment;
   /** The variables that name proxies, as they are set. */
@@ -158,6 +162,7 @@ export function readConfig(env: Environment = process.env): Config {
     },
     seal: givenKeys(settings),
     webhooks: webhookSettings(settings),
+    webhookAddress: webhookAddress(settings),
     models: modelEnvironment(settings),
     proxies: proxySettings(settings),
     project: projectOf(settings),

@@ -1,11 +1,12 @@
 /**
  * `sentinel.config.ts` (or `.js`, `.mjs`) in the root of a project: what its models, its own
- * commands, its MCP servers and the defaults of the command line are. It is code, so it runs only
+ * commands, its MCP servers, who may send it webhooks, and the defaults of the command line are. It is code, so it runs only
  * where the user has trusted it, with all that it loads.
  */
 import * as z from 'zod';
 import { McpServers } from '../commands/mcp-settings.ts';
 import { OwnCommand } from '../commands/own-commands.ts';
+import { WebhooksConfig } from './webhook-config.ts';
 import { LimitsConfig, NotifyConfig } from './limits-config.ts';
 import { ConfigError } from '../home/config-error.ts';
 import { readProjectCode, type ProjectCode } from '../trust/project-code.ts';
@@ -69,6 +70,7 @@ export const ProjectConfig = z.strictObject({
   mcpServers: McpServers.default({}),
   limits: LimitsConfig.prefault({}),
   notify: NotifyConfig.default([]),
+  webhooks: WebhooksConfig.default({}),
   defaults: z.strictObject({ persona: z.string().min(1).optional(), host: z.string().min(1).optional() }).default({}),
 });
 export type ProjectConfig = z.infer<typeof ProjectConfig>;

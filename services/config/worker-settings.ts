@@ -2,10 +2,14 @@
 import { isAbsolute } from 'node:path';
 import * as z from 'zod';
 
-/** Where signed events from other systems are received. */
-export interface WebhookSettings {
+/** Where events from other systems are received. */
+export interface WebhookAddress {
   host: string;
   port: number;
+}
+
+/** What whoever sends events by the common secret signs with. */
+export interface WebhookSettings extends WebhookAddress {
   /** Each is valid, so that one can be replaced without a gap. */
   secrets: [string, ...string[]];
 }
@@ -121,12 +125,13 @@ type Settings = z.infer<typeof Settings>;
 export function webhookSettings(settings: Settings): WebhookSettings | null {
   const [first, ...rest] = secretsIn(settings.SENTINEL_WEBHOOK_SECRET ?? '');
   if (first === undefined) return null;
-  return {
-    host: settings.SENTINEL_WEBHOOK_HOST ?? '127.0.0.1',
-    port: settings.SENTINEL_WEBHOOK_PORT ?? WEBHOOK_PORT,
-    secrets: [first, ...rest],
-  };
+  return { ...webhookAddress(settings), secrets: [first, ...rest] };
 }
+
+export const webhookAddress = (settings: Settings): WebhookAddress => ({
+  host: settings.SENTINEL_WEBHOOK_HOST ?? '127.0.0.1',
+  port: settings.SENTINEL_WEBHOOK_PORT ?? WEBHOOK_PORT,
+});
 
 export function modelEnvironment(settings: Settings): ModelEnvironment {
   const names = Object.keys(MODEL_SETTINGS) as (keyof ModelEnvironment)[];

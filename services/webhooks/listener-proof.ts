@@ -16,6 +16,12 @@ export function proofOf(secret: string, installation: string, nonce: string): st
   return createHmac('sha256', key).update(`${installation}\n${nonce}`).digest('hex');
 }
 
+/** The first of them makes the proof; whoever looks may know a few of them only. */
+export const provingSecrets = (
+  common: readonly string[],
+  sources: readonly { secrets: readonly string[] }[],
+): readonly string[] => [...common, ...sources.flatMap(({ secrets }) => secrets)];
+
 export function isProof(given: unknown, secrets: readonly string[], installation: string, nonce: string): boolean {
   if (typeof given !== 'string') return false;
   return secrets.some((secret) => {

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { get } from 'node:http';
-import type { WebhookSettings } from '../config/worker-settings.ts';
+import type { WebhookAddress } from '../config/worker-settings.ts';
 import { LOOPBACK } from '../processes/ports.ts';
 import { portHolder, type PortHolder } from '../processes/port-holder.ts';
 import { HEALTH_PATH, isProof } from './listener-proof.ts';
@@ -17,10 +17,13 @@ const COMES_WITHIN_MS = 8000;
 /** An earlier worker of ours lets go of the port before it has ended. */
 const GOES_WITHIN_MS = 2000;
 
+/** With the secrets of which any may prove it. */
+export type ProvenAddress = WebhookAddress & { secrets: readonly string[] };
+
 export type Listener = { is: 'ours' } | { is: 'nobody' } | { is: 'stranger'; holder: PortHolder | null };
 
 /** `installation`: of the database that the events are to be in. */
-export async function findListener(settings: WebhookSettings, installation: string): Promise<Listener> {
+export async function findListener(settings: ProvenAddress, installation: string): Promise<Listener> {
   const nonce = randomBytes(16).toString('hex');
   const { host, port, secrets } = settings;
   const answer = await ask(host, port, `${HEALTH_PATH}?nonce=${nonce}`);
@@ -59,7 +62,7 @@ function proofIn(answer: string): unknown {
 }
 
 /** The same, once a worker that has just started has had the time to listen. */
-export async function awaitListener(settings: WebhookSettings, installation: string): Promise<Listener> {
+export async function awaitListener(settings: ProvenAddress, installation: string): Promise<Listener> {
   const began = Date.now();
   for (;;) {
     const listener = await findListener(settings, installation);
@@ -73,13 +76,13 @@ export async function awaitListener(settings: WebhookSettings, installation: str
 /** What to say where it is not ours, and what to do. */
 export function troubleOf(
   listener: Exclude<Listener, { is: 'ours' }>,
-  { host, port }: WebhookSettings,
+  { host, port }: WebhookAddress,
 ): { found: string; remedy: string } {
   if (listener.is === 'nobody') {
     return {
       found: `nobody listens on port ${port} of ${host}`,
       remedy:
-        'Run `sentinel up` or `sentinel worker` with SENTINEL_WEBHOOK_SECRET set; a worker that cannot listen says why in its log.',
+        'Run `sentinel up` or `sentinel worker` with SENTINEL_WEBHOOK_SECRET set, or with `webhooks` in sentinel.config; a worker that cannot listen says why in its log.',
     };
   }
   const { holder } = listener;
@@ -92,7 +95,7 @@ export function troubleOf(
 }
 
 /** Whoever listens on all addresses is asked on this machine. */
-function connectable(host: string): string {
+export function connectable(host: string): string {
   if (host === '0.0.0.0') return LOOPBACK;
   return host === '::' ? '::1' : host;
 }

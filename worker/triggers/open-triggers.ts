@@ -4,6 +4,7 @@ import type { Config } from '../../services/config/config.ts';
 import { Dispatcher, type StartRate } from './dispatcher.ts';
 import { FileEvents } from './file-events.ts';
 import { Webhooks } from './webhooks.ts';
+import type { WebhookSource } from '../../services/config/webhook-config.ts';
 
 export interface Triggers {
   /** Ends listening first, then waits for the starts under way. */
@@ -12,15 +13,19 @@ export interface Triggers {
 
 export function openTriggers(
   starting: RunServices,
-  config: Pick<Config, 'home' | 'webhooks'>,
-  rate: StartRate,
+  config: Pick<Config, 'home' | 'webhooks' | 'webhookAddress'>,
+  { rate, sources }: { rate: StartRate; sources: readonly WebhookSource[] },
   say: (text: string) => void,
 ): Triggers {
   const { triggers } = starting.store;
+  for (const { name, fault } of sources)
+    if (fault !== null) say(`the webhook source "${name}" receives nothing: ${fault}`);
+  const listener = { ...config.webhookAddress, secrets: config.webhooks?.secrets ?? [] };
+  const isOpen = config.webhooks !== null || sources.length > 0;
   const parts = [
     new Dispatcher(starting, rate, say),
     new FileEvents({ triggers, without: [config.home], say }),
-    ...(config.webhooks === null ? [] : [new Webhooks(config.webhooks, starting.store, say)]),
+    ...(isOpen ? [new Webhooks(listener, starting.store, say, sources)] : []),
   ];
   let closing: Promise<void> | undefined;
   return {

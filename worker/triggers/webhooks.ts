@@ -1,5 +1,6 @@
 /**
- * Events from other systems over HTTP: `POST /events/NAME`, a JSON body, signed (signature.ts). `GET /health`
+ * Events from other systems over HTTP: `POST /events/NAME`, a JSON body, signed (signature.ts); `POST /hooks/NAME` of the
+ * senders that a project names (worker/webhooks/). `GET /health`
  * answers whoever asks that it is this installation that listens.
  *
  * Served by the worker when there is a secret, on the loopback address unless told otherwise. Of the
@@ -14,9 +15,12 @@ import { eventDataFault, eventNameBytesMax } from '../../language/events/publish
 import { reservedEventFault } from '../../language/events/reserved-events.ts';
 import { isAway } from '../../prisma/store/connection/unavailable.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
-import type { WebhookSettings } from '../../services/config/worker-settings.ts';
-import { HEALTH_PATH, isNonce, proofOf } from '../../services/webhooks/listener-proof.ts';
+import type { WebhookSource } from '../../services/config/webhook-config.ts';
+import type { WebhookAddress } from '../../services/config/worker-settings.ts';
+import { HEALTH_PATH, isNonce, proofOf, provingSecrets } from '../../services/webhooks/listener-proof.ts';
 import { findListener, troubleOf } from '../../services/webhooks/webhook-listener.ts';
+import { bodyOf, jsonIn, one, Refusal, reply } from '../webhooks/http-message.ts';
+import { SourceDoor } from '../webhooks/source-door.ts';
 import { type Message, verify } from './signature.ts';
 
 export const BODY_BYTES_MAX = 256 * 1024;
@@ -25,19 +29,16 @@ const PORT_RETRY_MS = 5_000;
 const REQUEST_MAX_MS = 10_000;
 const RETRY_AFTER_S = 10;
 
-class Refusal extends Error {
-  readonly status: number;
+export type WebhookParts = Pick<Store, 'webhooks' | 'installation' | 'payloads'>;
 
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
-export type WebhookParts = Pick<Store, 'webhooks' | 'installation'>;
+/** Where the listener is, and the common secrets, of which there may be none. */
+export type ListenerSettings = WebhookAddress & { secrets: readonly string[] };
 
 export class Webhooks {
-  readonly #settings: WebhookSettings;
+  readonly #settings: ListenerSettings;
+  /** What proves whose listener it is: the common secrets, then those of the sources. */
+  readonly #proving: readonly string[];
+  readonly #sources: SourceDoor;
   readonly #store: WebhookParts;
   readonly #say: (text: string) => void;
   #installation: string | undefined;
@@ -47,8 +48,15 @@ export class Webhooks {
   #retry: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(settings: WebhookSettings, store: WebhookParts, say: (text: string) => void) {
+  constructor(
+    settings: ListenerSettings,
+    store: WebhookParts,
+    say: (text: string) => void,
+    sources: readonly WebhookSource[] = [],
+  ) {
     this.#settings = settings;
+    this.#proving = provingSecrets(settings.secrets, sources);
+    this.#sources = new SourceDoor(sources, store);
     this.#store = store;
     this.#say = say;
     this.#open();
@@ -97,7 +105,7 @@ export class Webhooks {
     // Without the store nobody can tell whose it is; it is looked at again.
     const installation = await this.#ownInstallation().catch(() => null);
     if (installation === null) return null;
-    const listener = await findListener(this.#settings, installation);
+    const listener = await findListener({ ...this.#settings, secrets: this.#proving }, installation);
     if (listener.is !== 'stranger') return null;
     return `webhooks are not received: ${troubleOf(listener, this.#settings).found}`;
   }
@@ -106,10 +114,15 @@ export class Webhooks {
     try {
       const [path, query = ''] = (request.url ?? '/').split('?');
       if (path === HEALTH_PATH) return reply(response, 200, await this.#health(request, new URLSearchParams(query)));
+      const source = /^\/hooks\/([^/]+)$/.exec(path ?? '')?.[1];
+      if (source !== undefined) {
+        const { status, content } = await this.#sources.answer(request, source);
+        return reply(response, status, content);
+      }
       const { id, isNew } = await this.#receive(request);
       reply(response, isNew ? 202 : 200, { ok: true, id, isNew });
     } catch (error) {
-      if (error instanceof Refusal) return reply(response, error.status, { ok: false, error: error.message });
+      if (error instanceof Refusal) return this.#refuse(response, error);
       const finding = error instanceof Error ? error.message : String(error);
       this.#say(`a webhook was not stored: ${finding}`);
       if (!isAway(error)) return reply(response, 422, { ok: false, error: `the event cannot be stored: ${finding}` });
@@ -118,13 +131,19 @@ export class Webhooks {
     }
   }
 
+  #refuse(response: ServerResponse, { status, code, message }: Refusal): void {
+    if (status === 503) response.setHeader('retry-after', RETRY_AFTER_S);
+    reply(response, status, { ok: false, ...(code === undefined ? {} : { code }), error: message });
+  }
+
   /** With a number used once, a proof of which installation it is that answers. */
   async #health({ method }: IncomingMessage, query: URLSearchParams): Promise<object> {
     if (method !== 'GET') throw new Refusal(405, 'health is asked for with GET');
     const nonce = query.get('nonce');
     if (nonce === null) return { ok: true };
     if (!isNonce(nonce)) throw new Refusal(400, 'a nonce has 32 to 64 hexadecimal digits');
-    const [secret] = this.#settings.secrets;
+    const [secret] = this.#proving;
+    if (secret === undefined) return { ok: true };
     return { ok: true, proof: proofOf(secret, await this.#ownInstallation(), nonce) };
   }
 
@@ -135,8 +154,10 @@ export class Webhooks {
 
   async #receive(request: IncomingMessage): Promise<{ id: string; isNew: boolean }> {
     const name = nameIn(request);
+    if (this.#settings.secrets.length === 0)
+      throw new Refusal(401, 'SENTINEL_WEBHOOK_SECRET is not set where the worker starts, so only its sources send');
     const id = idIn(request);
-    const message = { id: id ?? '', name, body: await bodyOf(request) };
+    const message = { id: id ?? '', name, body: await bodyOf(request, BODY_BYTES_MAX) };
     const verdict = verify(one(request.headers['x-sentinel-signature']), message, this.#settings.secrets, Date.now());
     if (!verdict.ok) throw new Refusal(401, verdict.finding);
     const data = parsed(message.body);
@@ -168,7 +189,8 @@ function digestOf(lines: readonly string[], body: Uint8Array): string {
 function nameIn({ method, url = '/' }: IncomingMessage): string {
   const path = url.split('?')[0] ?? '';
   const found = /^\/events\/([^/]+)$/.exec(path);
-  if (found === null) throw new Refusal(404, 'there is nothing here; send POST /events/NAME');
+  if (found === null)
+    throw new Refusal(404, 'there is nothing here; send POST /events/NAME, or POST /hooks/NAME of a source');
   if (method !== 'POST') throw new Refusal(405, 'events are sent with POST');
   const name = decoded(found[1] ?? '');
   if (name.trim() === '' || Buffer.byteLength(name) > eventNameBytesMax)
@@ -198,33 +220,10 @@ function idIn(request: IncomingMessage): string | null {
   return id;
 }
 
-const one = (header: string | string[] | undefined): string | undefined => (Array.isArray(header) ? header[0] : header);
-
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const tooLarge = (): Refusal =>
-    new Refusal(413, `a body has at most ${BODY_BYTES_MAX} bytes; send a reference to what is larger`);
-  if (Number(request.headers['content-length'] ?? 0) > BODY_BYTES_MAX) throw tooLarge();
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > BODY_BYTES_MAX) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
 function parsed(body: Buffer): Json {
   try {
-    return body.length === 0 ? null : (JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as Json);
+    return jsonIn(body);
   } catch {
     throw new Refusal(400, 'the body is not JSON in UTF-8');
   }
-}
-
-function reply(response: ServerResponse, status: number, content: object): void {
-  if (response.headersSent || response.destroyed) return;
-  // A body that was not read to its end would be taken for the next request.
-  const headers = { 'content-type': 'application/json', ...(status >= 400 ? { connection: 'close' } : {}) };
-  response.writeHead(status, headers).end(`${JSON.stringify(content)}\n`);
 }

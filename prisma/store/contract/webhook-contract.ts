@@ -7,12 +7,16 @@ export interface WebhookMessage {
   /** Of the event. */
   name: string;
   data: Json;
-  /** Of all that makes it this message and no other: the event's name and the body as it was sent. */
-  digest: string;
+  /** Of all that makes it this message and no other: the event's name and the body as it was sent. Null: its id does, which is signed. */
+  digest: string | null;
+  /** Whose ids it is one of, by the name that `sentinel.config` gives the sender; absent: of whoever has the common secret. */
+  source?: string;
+  /** Of a body that is taken once, under whichever id it comes: its signature holds nothing else. */
+  once?: string;
 }
 
-/** `other`: its id was used for another message; no event is published. */
-export type MessageVerdict = 'new' | 'again' | 'other';
+/** `other`: its id was used for another message. `replayed`: its body came under another id. Neither publishes an event. */
+export type MessageVerdict = 'new' | 'again' | 'other' | 'replayed';
 
 export interface WebhookStore {
   /**
@@ -20,6 +24,6 @@ export interface WebhookStore {
    * transaction, so whichever workers receive a message, however often, it becomes one event.
    */
   receive(message: WebhookMessage): Promise<MessageVerdict>;
-  /** Forgets ids that have expired: a day after they were used. */
+  /** Forgets ids that have expired: a day after they were used, and bodies that are taken once a month after. */
   sweep(): Promise<void>;
 }

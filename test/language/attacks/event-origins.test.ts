@@ -7,6 +7,7 @@ test.each([
   ['@emit/deploy/1', { type: 'person', id: null }],
   ['@step/deploy/1', { type: 'run', id: null }],
   ['@webhook/deploy/1', { type: 'webhook', id: null }],
+  ['@webhook:github/github:push/1', { type: 'webhook', id: 'github' }],
   ['@file/file:changed/1', { type: 'engine', id: null }],
   ['nightly/steps.0@1', { type: 'run', id: 'nightly' }],
   ['nightly/steps.0@1/steps.1@1', { type: 'run', id: 'nightly' }],
