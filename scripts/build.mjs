@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { bundleCli } from './cli-bundle.mjs';
+import { bundleCli, bundlePrisma } from './cli-bundle.mjs';
 import { keepDeclarations } from './declarations.mjs';
 
 const startedAt = new Date();
@@ -31,6 +31,7 @@ run('prisma/build/index.js', ['generate'], {
 });
 run('typescript/bin/tsc', ['-p', 'tsconfig.build.json']);
 keepDeclarations(root);
+await bundlePrisma(join(root, 'dist', 'prisma', 'generated', 'client.js'));
 
 const { buildBundle, BUNDLE_FILE } = await import(pathToFileURL(join(root, 'dist', 'worker', 'bundle.js')).href);
 writeFileSync(join(root, 'dist', BUNDLE_FILE), await buildBundle());

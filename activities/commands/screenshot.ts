@@ -155,6 +155,19 @@ const THROUGH_PROXY = [
   '--disable-features=WebTransport,AsyncDns,DnsOverHttps,NetworkPrediction',
 ];
 
+/** An installation has it only where somebody takes pictures of pages. */
+async function driver(): Promise<typeof import('playwright-core')> {
+  try {
+    return await import('playwright-core');
+  } catch (error) {
+    throw new Failure(
+      'BROWSER_MISSING',
+      'the package "playwright-core", which drives the browser, is not installed; install it beside sentinel-engine (npm install playwright-core), and restart the worker (sentinel restart)',
+      { cause: error },
+    );
+  }
+}
+
 async function launch({ run, timeoutMs }: CommandContext, proxy: PageProxy | null): Promise<Browser> {
   const executablePath = findChromium(run.project);
   if (executablePath === null)
@@ -162,7 +175,7 @@ async function launch({ run, timeoutMs }: CommandContext, proxy: PageProxy | nul
       'BROWSER_MISSING',
       'there is no Chromium on the worker\'s host; install "chromium" or Google Chrome, or name one with SENTINEL_CHROMIUM where the worker is started',
     );
-  const { chromium } = await import('playwright-core');
+  const { chromium } = await driver();
   // Chromium refuses its own sandbox to root.
   const isRoot = process.getuid?.() === 0;
   try {

@@ -49,7 +49,8 @@ const TEMPLATES: readonly Template[] = [
   },
 ];
 const IGNORE_FILE = '.gitignore';
-const IGNORED = '.sentinel/';
+/** The data of services, and what npm installs. */
+const IGNORED = ['.sentinel', 'node_modules'] as const;
 
 /** Writes what is missing in the folder, which is made when it is not there. */
 export function startProject(folder: string): Begun[] {
@@ -82,25 +83,32 @@ function makeFolder(path: string): void {
 function ignore(folder: string): Begun {
   const path = join(folder, IGNORE_FILE);
   if (!isThere(path)) {
-    attempt(IGNORE_FILE, folder, () => writeFileSync(path, `${IGNORED}\n`, { flag: 'wx' }));
+    attempt(IGNORE_FILE, folder, () =>
+      writeFileSync(path, IGNORED.map((name) => `${name}/\n`).join(''), { flag: 'wx' }),
+    );
     return { file: IGNORE_FILE, done: 'written' };
   }
   const text = attempt(IGNORE_FILE, folder, () => readFileSync(path, 'utf8'));
-  if (isIgnoredBy(text)) return { file: IGNORE_FILE, done: 'kept', because: `it names ${IGNORED} already` };
+  const missing = IGNORED.filter((name) => !isIgnoredBy(text, name));
+  if (missing.length === 0) {
+    const named = IGNORED.map((name) => `${name}/`).join(' and ');
+    return { file: IGNORE_FILE, done: 'kept', because: `it names ${named} already` };
+  }
   const newline = text.includes('\r\n') ? '\r\n' : '\n';
   const before = text === '' || text.endsWith('\n') ? '' : newline;
-  attempt(IGNORE_FILE, folder, () => appendFileSync(path, `${before}${IGNORED}${newline}`));
+  const added = missing.map((name) => `${name}/${newline}`).join('');
+  attempt(IGNORE_FILE, folder, () => appendFileSync(path, `${before}${added}`));
   return { file: IGNORE_FILE, done: 'extended' };
 }
 
 /** Some line of the file names the folder, in one of the forms that git takes for it. */
-const isIgnoredBy = (text: string): boolean =>
-  text.split('\n').some((line) => /^(\*\*)?\/?\.sentinel(\/\*{0,2})?$/.test(line.trim()));
+const isIgnoredBy = (text: string, name: string): boolean =>
+  text.split('\n').some((line) => /^(?:\*\*)?\/?([^/]+)(?:\/\*{0,2})?$/.exec(line.trim())?.[1] === name);
 
 /** Whether the folder's own `.gitignore` leaves out the data of services. */
 export function ignoresData(folder: string): boolean {
   const path = join(folder, IGNORE_FILE);
-  return existsSync(path) && isIgnoredBy(readFileSync(path, 'utf8'));
+  return existsSync(path) && isIgnoredBy(readFileSync(path, 'utf8'), IGNORED[0]);
 }
 
 const textOf = ({ template }: Template): string => readFileSync(join(ownRoot, 'sentinels', 'init', template), 'utf8');

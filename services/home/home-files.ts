@@ -19,6 +19,19 @@ export function writeAtomically(path: string, content: string): void {
   renameSync(draft, path);
 }
 
+/** With the folders above it. Node's own `recursive` goes on for ever where a folder can hold no other (/proc). */
+export function makeFolders(path: string, mode = 0o777): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  const parent = dirname(path);
+  if (parent !== path) makeFolders(parent, mode);
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    // Another process made it at the same time.
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
+  }
+}
+
 /** The names of local models (`sentinel models add`). */
 export function modelRegistry(home: string): string {
   return join(home, 'models.json');
@@ -30,7 +43,7 @@ export function logFile(home: string, service: string): string {
 
 /** Opens a log for appending; one that has grown too large is first set aside, replacing the last such. */
 export function openLog(path: string): number {
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolders(dirname(path));
   if (sizeOf(path) > LOG_BYTES_MAX) renameSync(path, `${path}.1`);
   return openSync(path, 'a', 0o600);
 }

@@ -9,9 +9,10 @@
  * Every reader of a file that says what services there are, or what was accepted, asks here (home-state.ts).
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, readdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, isAbsolute, join, resolve } from 'node:path';
+import { makeFolders } from './home-files.ts';
 import { ConfigError } from './config-error.ts';
 import { defaultHome } from './package-root.ts';
 import { idFile, isKnownHome, readId, recordName, recordNamed, type HomeRecord } from './home-records.ts';
@@ -26,8 +27,10 @@ export type HomeStanding = 'own' | 'new' | 'foreign' | 'shared';
 /** The launcher of a checkout makes it before anything of ours runs. */
 const LAUNCH_LOCK = 'launch.lock';
 
+/** Throws `ConfigError` where no folder can be. */
 export function homeStanding(home: string): HomeStanding {
-  const found = statSync(home, { throwIfNoEntry: false });
+  const found = attempt(home, () => statSync(home, { throwIfNoEntry: false }));
+  if (found?.isDirectory() === false) throw noHome(home, 'it is a file');
   if (found === undefined || isEmpty(home)) return 'new';
   if (needsNoRecord(home)) return isOfUserAlone(found) ? 'own' : 'shared';
   return recordOf(home) === null ? 'foreign' : 'own';
@@ -42,7 +45,10 @@ export const homeKey = (home: string): string | null => (needsNoRecord(home) ? n
  */
 export function makeHome(home: string, say: (text: string) => void = () => undefined): void {
   const standing = homeStanding(home);
-  if (standing === 'own') return recordNamedHome(home);
+  if (standing === 'own') {
+    attempt(home, () => accessSync(home, constants.W_OK));
+    return recordNamedHome(home);
+  }
   if (standing === 'shared') throw new ConfigError(homeDoubtText(home) ?? home);
   if (standing === 'foreign') {
     const aside = setAside(home);
@@ -148,9 +154,22 @@ function setAside(home: string): string {
   return aside;
 }
 
+const noHome = (home: string, finding: string): ConfigError =>
+  new ConfigError(
+    `${home} cannot hold the data of services (${finding}): name a folder that you may write with SENTINEL_HOME.`,
+  );
+
+function attempt<Result>(home: string, deed: () => Result): Result {
+  try {
+    return deed();
+  } catch (error) {
+    throw noHome(home, error instanceof Error ? error.message : String(error));
+  }
+}
+
 function makeFolder(home: string): void {
   // Others may enter: where the worker is root, Postgres runs as another user.
-  mkdirSync(home, { recursive: true, mode: 0o755 });
+  attempt(home, () => makeFolders(home, 0o755));
 }
 
 const forgottenAfterMs = 180 * 86_400_000;

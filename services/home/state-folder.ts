@@ -2,11 +2,11 @@
  * The folder in which a user's own decisions are kept: what was trusted, and which homes were made here. It is the
  * user's on this machine, outside of every project, so nothing that comes with a clone is in it.
  */
-import { mkdirSync, readFileSync, statSync, type Stats } from 'node:fs';
+import { readFileSync, statSync, type Stats } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { ConfigError } from './config-error.ts';
-import { writeAtomically } from './home-files.ts';
+import { makeFolders, writeAtomically } from './home-files.ts';
 
 /** By the XDG specification, a relative path counts as none; here it would lie in whatever project one is in. */
 export function stateFolder(): string {
@@ -31,7 +31,7 @@ export function writeDecision(content: string, ...path: string[]): void {
   const folder = stateFolder();
   const file = join(folder, ...path);
   try {
-    mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 });
+    makeFolders(join(file, '..'), 0o700);
     if (!isOfUserAlone(statSync(folder))) throw new Error('others can write it, or it belongs to somebody else');
     writeAtomically(file, content);
   } catch (error) {

@@ -18,6 +18,7 @@ import { basename, dirname, join } from 'node:path';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
+import { makeFolders } from '../home/home-files.ts';
 import { runToEnd } from '../processes/run-to-end.ts';
 import { nameOfHome, shortFolderFor } from '../processes/sockets.ts';
 
@@ -168,7 +169,7 @@ export function socketPlaceFor(home: string, account: Account | null): string {
 /** One folder for each home, so that two checkouts keep their data apart. */
 function openPlaceFor(home: string): string {
   const place = join(OPEN_PLACE, nameOfHome(home));
-  mkdirSync(place, { recursive: true });
+  makeFolders(place);
   openToOthers(OPEN_PLACE);
   openToOthers(place);
   return place;

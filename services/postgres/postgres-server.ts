@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { writeAtomically } from '../home/home-files.ts';
+import { makeFolders, writeAtomically } from '../home/home-files.ts';
 import type { Command } from '../processes/kept-process.ts';
 import { accepts } from '../processes/ports.ts';
 import { fitsSocket, makePrivateFolder } from '../processes/sockets.ts';
@@ -139,7 +139,7 @@ export class PostgresServer {
     const draft = `${this.dataDir}.new`;
     const passwordFile = join(place, 'postgres.password.new');
     rmSync(draft, { recursive: true, force: true });
-    mkdirSync(draft, { recursive: true, mode: 0o700 });
+    makeFolders(draft, 0o700);
     writeFileSync(passwordFile, `${this.password}\n`, { mode: 0o600 });
     if (account !== null) {
       for (const path of [draft, passwordFile]) chownSync(path, account.uid, account.gid);

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { writeAtomically } from '../home/home-files.ts';
+import { makeFolders, writeAtomically } from '../home/home-files.ts';
 import { ProcessIdentity } from '../config/services-state.ts';
 import { identifyProcess, isAlive } from './process-identity.ts';
 
@@ -22,7 +22,7 @@ export interface ProcessLock {
 export async function acquireLock(path: string): Promise<ProcessLock | null> {
   const self = identifyProcess(process.pid);
   if (self === null) throw new Error('bug: this process cannot see itself');
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolders(dirname(path));
   const claim = `${path}.${randomUUID()}`;
   writeAtomically(claim, JSON.stringify(self));
   try {

@@ -3,8 +3,9 @@
  * alone, and is refused where it is anybody else's.
  */
 import { createHash } from 'node:crypto';
-import { chownSync, lstatSync, mkdirSync } from 'node:fs';
+import { chownSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolders } from '../home/home-files.ts';
 import { ServicesError } from '../config/services-error.ts';
 
 /** Kernels keep a socket's path in about a hundred bytes. */
@@ -33,7 +34,7 @@ export function nameOfHome(home: string): string {
 
 /** Made where it is not there. `owner`: root gives it to the user whose process listens there. */
 export function makePrivateFolder(folder: string, owner: number | undefined = process.getuid?.()): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolders(folder, 0o700);
   if (process.getuid?.() === 0 && owner !== undefined && lstatSync(folder).uid === 0) chownSync(folder, owner, -1);
   const found = lstatSync(folder);
   const isOwn = found.isDirectory() && (owner === undefined || found.uid === owner) && (found.mode & 0o077) === 0;

@@ -1,9 +1,9 @@
 /** Starts the supervisor's program (supervisor-process.ts), which outlives whoever starts it. */
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config, Environment } from '../config/config.ts';
-import { logFile, openLog } from '../home/home-files.ts';
+import { logFile, makeFolders, openLog } from '../home/home-files.ts';
 
 export const SERVERS_ONLY = '--servers-only';
 /** It asks the supervisor that is there to hand over, and waits for it. */
@@ -20,7 +20,7 @@ export interface SupervisorStart {
 export function startSupervisor(config: Config, start: SupervisorStart): { readonly hasEnded: boolean } {
   const { program = join(config.packageRoot, 'dist', 'services', 'supervisor', 'supervisor-process.js') } = start;
   const flags = [...(start.withWorker ? [] : [SERVERS_ONLY]), ...(start.takesOver ? [TAKE_OVER] : [])];
-  mkdirSync(config.home, { recursive: true });
+  makeFolders(config.home);
   const output = openLog(logFile(config.home, 'supervisor'));
   const child = spawn(process.execPath, ['--enable-source-maps', program, ...flags], {
     cwd: config.home,

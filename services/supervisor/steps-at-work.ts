@@ -2,9 +2,10 @@
  * The steps that each worker of a home is at, in a file of its own, so that the next worker learns which steps
  * a worker was lost with that could not say so itself: its memory had run out, or it crashed.
  */
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { makeFolders } from '../home/home-files.ts';
 import type { ProcessIdentity } from '../config/services-state.ts';
 import { readHomeState, writeHomeState } from '../home/home-state.ts';
 import { isAlive } from '../processes/process-identity.ts';
@@ -24,7 +25,7 @@ const nameOf = (pid: number): string => join('at-work', `${pid}.json`);
 /** What cannot be written down is not known to the next worker, which is no reason to fail. */
 export function noteAtWork(home: string, at: StepsAtWork): void {
   try {
-    mkdirSync(folderOf(home), { recursive: true, mode: 0o700 });
+    makeFolders(folderOf(home), 0o700);
     writeHomeState(home, nameOf(at.pid), at);
   } catch {
     // A full disk, or a home that is not this user's.

@@ -4,6 +4,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeFolders } from '../home/home-files.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { closeInherited } from '../processes/own-descriptors.ts';
 import type { ProcessLock } from '../processes/process-lock.ts';
@@ -96,7 +97,7 @@ async function takeOver(config: Config): Promise<Locks | null> {
 
 async function run(): Promise<void> {
   const config = readConfig();
-  mkdirSync(config.home, { recursive: true });
+  makeFolders(config.home);
   const locks = await acquireLocks(config, process.argv.includes(TAKE_OVER));
   if (locks === null) return log('another supervisor keeps these services');
   release = () => locks.keeper.release();

@@ -9,7 +9,7 @@
 import { mkdirSync } from 'node:fs';
 import { type Config, settingsFingerprint } from '../config/config.ts';
 import { prepareDatabase, prepareTemporal } from './external-services.ts';
-import { logFile } from '../home/home-files.ts';
+import { logFile, makeFolders } from '../home/home-files.ts';
 import { dropSettings, keepSettings } from './kept-settings.ts';
 import { KeptProcess } from '../processes/kept-process.ts';
 import { choosePort } from '../processes/ports.ts';
@@ -53,7 +53,7 @@ export class Supervisor {
   private worker: KeptProcess | null = null;
 
   constructor({ config, withWorker, log }: SupervisorOptions, self: ServicesState['supervisor']) {
-    mkdirSync(config.home, { recursive: true });
+    makeFolders(config.home);
     this.config = config;
     this.withWorker = withWorker;
     this.log = log;

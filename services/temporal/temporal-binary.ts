@@ -3,9 +3,10 @@
  * from an earlier time in the cache; downloaded by the Temporal SDK; built with Go. Every step that
  * fails says why, so that the last error explains what the user can do.
  */
-import { accessSync, constants, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { accessSync, constants, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { delimiter, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeFolders } from '../home/home-files.ts';
 import { runToEnd } from '../processes/run-to-end.ts';
 
 /** Later versions carry a replace directive, which `go install` refuses. */
@@ -82,7 +83,7 @@ export async function findPresentTemporal(
 async function download(search: Search, target: string): Promise<void> {
   search.onProgress('downloading the Temporal server');
   const folder = join(search.cacheDir, 'download');
-  mkdirSync(folder, { recursive: true });
+  makeFolders(folder);
   const here = fileURLToPath(import.meta.url);
   const script = join(here, '..', `temporal-download${extname(here)}`);
   await runToEnd(process.execPath, [script, folder], { timeoutMs: DOWNLOAD_MAX_MS, signal: search.signal });
@@ -99,7 +100,7 @@ async function build(search: Search, target: string): Promise<void> {
   if (go === null) throw new Error('there is no `go` on PATH');
   search.onProgress('building the Temporal server with go, this takes about 4 minutes once');
   const folder = join(search.cacheDir, `build-${process.pid}`);
-  mkdirSync(folder, { recursive: true });
+  makeFolders(folder);
   try {
     await runToEnd(go, ['install', GO_PACKAGE], {
       timeoutMs: BUILD_MAX_MS,
@@ -114,7 +115,7 @@ async function build(search: Search, target: string): Promise<void> {
 
 /** One rename, so that nobody ever starts half a program. */
 function moveInto(source: string, target: string): void {
-  mkdirSync(join(target, '..'), { recursive: true });
+  makeFolders(join(target, '..'));
   renameSync(source, target);
 }
 

@@ -5,6 +5,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolders } from '../home/home-files.ts';
 import type { Command } from '../processes/kept-process.ts';
 import { accepts, choosePort, LOOPBACK } from '../processes/ports.ts';
 import { addressOfSocket } from '../processes/sockets.ts';
@@ -78,7 +79,7 @@ export class TemporalServer {
 
   /** Keeps its ports when they are still free, because addresses of runs have been handed out. */
   async prepare(): Promise<void> {
-    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    makeFolders(this.folder, 0o700);
     if (this.door !== null) return openFolder(this.door);
     this.port = await choosePort([this.port]);
     this.uiPort = await choosePort([this.uiPort], new Set([this.port]));

@@ -52,7 +52,7 @@ afterAll(async () => {
 }, 120_000);
 
 const npx = (cwd: string, inShell: Shell, ...args: string[]): Promise<Done> =>
-  runIn(cwd, inShell, 'npx', 'sentinel', ...args);
+  runIn(cwd, inShell, 'npx', 'sentinel-engine', ...args);
 
 /** The example of a page of docs: JavaScript as it stands. */
 function scriptOf(page: string): string {
@@ -108,6 +108,22 @@ describe.skipIf(!registry)(`the package, installed${why}`, () => {
       outputs: { worker: process.versions.node, line: 2, shell: expect.stringContaining(process.version) as string },
     });
     expect(readServicesState(join(project, '.sentinel'))).toMatchObject({ phase: 'ready' });
+    expect(await npx(project, shell, 'list', '--json')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('native') as string,
+    });
+  });
+
+  test('comes without the compilers, the tests and the engines of other databases', () => {
+    const left = ['@prisma/client', 'prisma', 'esbuild', 'vitest', 'oxlint', 'playwright-core', 'node-llama-cpp'];
+    expect(left.filter((name) => existsSync(join(project, 'node_modules', name)))).toEqual([]);
+  });
+
+  test('says which package a picture of a page needs', async () => {
+    const steps = [{ type: 'command', command: 'screenshot', params: { url: 'https://example.org' } }];
+    writeFileSync(join(project, 'sentinels/picture.json'), JSON.stringify({ name: 'picture', steps }));
+    const ran = await npx(project, { ...shell, SENTINEL_CHROMIUM: process.execPath }, 'run', 'picture', '--json');
+    expect(reportOf(ran)).toMatchObject({ failure: { code: 'BROWSER_MISSING' } });
   });
 
   test.each(['tsconfig.json', 'tsconfig.bundler.json'])('has types for a project with %s', async (config) => {

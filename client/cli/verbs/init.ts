@@ -9,7 +9,7 @@ import { openOutput, type Output } from '../output/output.ts';
 export function define(command: Command): void {
   command
     .description(
-      'Writes what a project begins with: sentinels/gate.json and its tests, sentinel.config.ts, a line of .gitignore, ' +
+      'Writes what a project begins with: sentinels/gate.json and its tests, sentinel.config.ts, lines of .gitignore, ' +
         'and a CI workflow. Overwrites nothing: a file that is there is kept.',
     )
     .argument('[folder]', 'the folder of the project; it is made when it does not exist', '.')
@@ -78,7 +78,7 @@ function lineOf({ file, done, because }: Begun, paint: Paint): string {
     case 'written':
       return `${paint.good('✔')} ${file}  ${paint.dim('written')}`;
     case 'extended':
-      return `${paint.good('✔')} ${file}  ${paint.dim('a line added')}`;
+      return `${paint.good('✔')} ${file}  ${paint.dim('lines added')}`;
     case 'kept':
       return paint.dim(`- ${file}  kept: ${because}`);
     default:
@@ -92,9 +92,9 @@ function nextCommands(given: string, folder: string, isInstalled: boolean): stri
       ? []
       : [`cd ${/^[\w./-]+$/.test(given) ? given : `'${given.replaceAll("'", `'\\''`)}'`}`]),
     ...(isInstalled ? [] : ['npm install --save-dev sentinel-engine']),
-    'npx sentinel validate sentinels',
-    'npx sentinel test sentinels',
-    'npx sentinel run sentinels/gate.json',
+    'npx sentinel-engine validate sentinels',
+    'npx sentinel-engine test sentinels',
+    'npx sentinel-engine run sentinels/gate.json',
   ];
 }
 

@@ -84,9 +84,9 @@ describe('in an empty folder', () => {
       files: FILES.map((file) => ({
         file,
         done: 'kept',
-        because: file === '.gitignore' ? 'it names .sentinel/ already' : 'it is there already',
+        because: file === '.gitignore' ? 'it names .sentinel/ and node_modules/ already' : 'it is there already',
       })),
-      next: expect.arrayContaining(['npx sentinel run sentinels/gate.json']) as unknown,
+      next: expect.arrayContaining(['npx sentinel-engine run sentinels/gate.json']) as unknown,
     });
     expect(everything()).toEqual(before);
   });
@@ -124,14 +124,16 @@ describe('in a project', () => {
   test.each([
     ['node_modules', 'node_modules\n.sentinel/\n'],
     ['node_modules\n', 'node_modules\n.sentinel/\n'],
-    ['', '.sentinel/\n'],
-    ['a\r\nb', 'a\r\nb\r\n.sentinel/\r\n'],
-    ['/.sentinel\r\n', '/.sentinel\r\n'],
-    ['dist\n.sentinel', 'dist\n.sentinel'],
-    ['**/.sentinel/\n', '**/.sentinel/\n'],
-    ['.sentinel/*\n', '.sentinel/*\n'],
-    ['!.sentinel/keep\n', '!.sentinel/keep\n.sentinel/\n'],
-    ['.sentinel-old/\n', '.sentinel-old/\n.sentinel/\n'],
+    ['', '.sentinel/\nnode_modules/\n'],
+    ['.sentinel\n', '.sentinel\nnode_modules/\n'],
+    ['/node_modules/\n', '/node_modules/\n.sentinel/\n'],
+    ['a\r\nb', 'a\r\nb\r\n.sentinel/\r\nnode_modules/\r\n'],
+    ['/.sentinel\r\nnode_modules\r\n', '/.sentinel\r\nnode_modules\r\n'],
+    ['node_modules\ndist\n.sentinel', 'node_modules\ndist\n.sentinel'],
+    ['**/.sentinel/\n**/node_modules\n', '**/.sentinel/\n**/node_modules\n'],
+    ['.sentinel/*\nnode_modules/**\n', '.sentinel/*\nnode_modules/**\n'],
+    ['!.sentinel/keep\nnode_modules\n', '!.sentinel/keep\nnode_modules\n.sentinel/\n'],
+    ['.sentinel-old/\nnode_modules\n', '.sentinel-old/\nnode_modules\n.sentinel/\n'],
   ])('.gitignore %j becomes %j', async (before, after) => {
     write('.gitignore', before);
     await init();

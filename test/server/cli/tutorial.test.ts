@@ -1,6 +1,6 @@
 /**
  * docs/tutorial.md, executed: its files are written and its commands run in a project, block by block, by a shell
- * in which `npx sentinel` is the command line of this checkout. Each block must end as its kind says, and print the
+ * in which `npx sentinel-engine` is the command line of this checkout. Each block must end as its kind says, and print the
  * lines of the `text` block behind it, in their order.
  */
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ beforeAll(async () => {
   mkdirSync(bin, { recursive: true });
   writeFileSync(join(harness.project, 'package.json'), '{ "name": "shop", "version": "1.0.0", "private": true }\n');
   const npx = join(bin, 'npx');
-  writeFileSync(npx, `#!/bin/sh\n[ "$1" = sentinel ] || exit 99\nshift\nexec "${process.execPath}" "${CLI}" "$@"\n`);
+  writeFileSync(npx, `#!/bin/sh\n[ "$1" = sentinel-engine ] || exit 99\nshift\nexec "${process.execPath}" "${CLI}" "$@"\n`);
   chmodSync(npx, 0o755);
 });
 afterAll(() => harness.close());
