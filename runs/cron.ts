@@ -7,7 +7,7 @@
  */
 import { Cron } from 'croner';
 import { shortened } from '../language/events/preview.ts';
-import { CRON_LENGTH_MAX } from '../language/read/checks/settings.ts';
+import { CRON_LENGTH_MAX, SOME_DAY } from '../language/read/checks/settings.ts';
 
 const NAMED = /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)$/i;
 const EVERY = /^@every +((?:\d+(?:\.\d+)?(?:h|m|s))+)$/i;
@@ -57,8 +57,8 @@ function findingOf(text: string): string | null {
   if (/(?:^|[\s,])L|\d[LW]/i.test(text)) return 'L and W are not known to schedules';
   try {
     // Reads it only; without a function nothing is ever run.
-    new Cron(text, { paused: true }).stop();
-    return null;
+    const next = new Cron(text, { paused: true, timezone: 'UTC' }).nextRun(new Date(SOME_DAY));
+    return next === null || next === undefined ? 'it names a time that never comes' : null;
   } catch (error) {
     return error instanceof Error ? error.message.replace(/^CronPattern: /, '').replace(/\.$/, '') : String(error);
   }

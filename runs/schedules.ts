@@ -26,6 +26,7 @@ import { handleOf, workflowIdOf, WORKFLOW_TYPE } from '../workflows/messages/mes
 import { memoOf, searchAttributesOf } from '../workflows/messages/search-attributes.ts';
 import { START_LEVEL, withoutEmpty, type StartInput } from '../workflows/messages/start-input.ts';
 import { ClientError, refuseFault } from './client-error.ts';
+import { clockChanges, type ClockChange } from './clock-changes.ts';
 import { readCron } from './cron.ts';
 import { sealEnvironment } from './seal-environment.ts';
 import {
@@ -81,6 +82,8 @@ export interface ScheduleReport {
   /** Milliseconds since the epoch. */
   next: number[];
   runs: { handle: string; at: number }[];
+  /** Where it is shown alone: starts of the coming year that a change of the clock leaves out or doubles. */
+  clockChanges?: ClockChange[];
 }
 
 /** What a schedule keeps about itself, for people: Temporal gives back a calendar, not the text it was made of. */
@@ -214,7 +217,16 @@ export async function describeSchedule({ schedule }: RunServices['client'], id: 
     const own = ownMemo(memo);
     if (own === null)
       throw new ClientError('NOT_FOUND', `The schedule "${id}" starts no sentinel; it was made by something else.`);
-    return { id, ...own.sentinel, isPaused: state.paused, note: state.note ?? null, ...times(info) };
+    const { cron, timeZone } = own.sentinel;
+    const read = readCron(cron, timeZone);
+    return {
+      id,
+      ...own.sentinel,
+      isPaused: state.paused,
+      note: state.note ?? null,
+      ...times(info),
+      clockChanges: read.ok ? clockChanges(read.expressions, timeZone, Date.now()) : [],
+    };
   });
 }
 

@@ -227,10 +227,18 @@ const RESULTS: Record<Steering, string> = {
 };
 
 function show(report: ScheduleReport, output: Output): void {
-  const { id, name, cron, timeZone, overlap, isPaused, note, next, runs } = report;
+  const { id, name, cron, timeZone, overlap, isPaused, note, next, runs, clockChanges = [] } = report;
   output.line(`${output.paint.strong(id)} runs ${name} at ${cron} (${timeZone}), overlap ${overlap}`);
   if (isPaused) output.line(`  paused${note === null || note === '' ? '' : `: ${note}`}`);
   else output.line(`  next (UTC): ${next.slice(0, 3).map(timeText).join(', ')}`);
+  for (const { at, what } of clockChanges)
+    output.line(
+      output.paint.warn(
+        what === 'skipped'
+          ? `  ${at} does not exist in ${timeZone}, because the clock is put forward: no run starts then`
+          : `  ${at} comes twice in ${timeZone}, because the clock is put back: runs due in that hour may start once, twice or not at all`,
+      ),
+    );
   for (const { handle, at } of runs.slice(-RUNS_SHOWN)) output.line(`  ${timeText(at)}  ${handle}`);
 }
 

@@ -54,7 +54,7 @@ function isTimeZone(zone: string): boolean {
 }
 
 /** Any moment does to see whether a time ever comes: the calendar repeats itself. */
-const SOME_DAY = Date.UTC(2024, 0, 1);
+export const SOME_DAY = Date.UTC(2024, 0, 1);
 
 /** In characters; every minute, hour and day spelt out has some 500. */
 export const CRON_LENGTH_MAX = 1000;

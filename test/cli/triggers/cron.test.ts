@@ -28,6 +28,8 @@ test.each<[string, RegExp]>([
   ['0 0 L * *', /L and W/],
   ['0 9 15W * *', /L and W/],
   ['* * * * 1#2', /"#" means nothing/],
+  ['0 0 31 2 *', /a time that never comes/],
+  ['0 0 0 30 FEB *', /a time that never comes/],
   ['@sometimes', /no cron text/],
   ['@every soon', /no cron text/],
 ])('"%s" is refused: %s', (text, finding) => {

@@ -4,6 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { ClockChange } from '../../../runs/clock-changes.ts';
 import { createSchedule, describeSchedule, listSchedules, steerSchedule } from '../../../runs/schedules.ts';
 import { sealEnvironment } from '../../../runs/seal-environment.ts';
 import type { RunServices } from '../../../runs/start-run.ts';
@@ -133,6 +134,25 @@ test('a schedule keeps what it was told, is not made twice, and can be replaced'
     cron: '@daily',
     isPaused: false,
   });
+  await steerSchedule(parts, id, 'delete');
+});
+
+test('a schedule says which of its starts fall into an hour that a clock leaves out, as the server does, or repeats', async () => {
+  const id = `clock-${randomUUID().slice(0, 8)}`;
+  const nextAt = async (cron: string): Promise<{ next: number[]; changes: ClockChange[] }> => {
+    const given = { ...request(noting('clock')), id, cron, timeZone: 'Europe/Zurich', replace: true };
+    const { next, clockChanges = [] } = await createSchedule(parts, given);
+    return { next, changes: clockChanges };
+  };
+  const { changes } = await nextAt('30 2 * * *');
+  expect(changes.map(({ what }) => what).toSorted()).toEqual(['repeated', 'skipped']);
+  expect((await nextAt('30 4 * * *')).changes).toEqual([]);
+  const [year, month, day] = (changes.find(({ what }) => what === 'skipped')?.at ?? '')
+    .slice(0, 10)
+    .split('-')
+    .map(Number);
+  const [first = 0] = (await nextAt(`30 2 ${day} ${month} *`)).next;
+  expect(new Date(first).getUTCFullYear()).toBeGreaterThan(year ?? 0);
   await steerSchedule(parts, id, 'delete');
 });
 

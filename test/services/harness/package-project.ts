@@ -90,7 +90,7 @@ try {
     outputs: report.outputs,
     first: events[0],
     last: events.at(-1),
-    code: unknown instanceof ClientError ? unknown.code : null,
+    code: unknown instanceof ClientError ? unknown.code : String(unknown),
     failure: new CommandFailure('NO_WORDS', 'there is no word').code,
     internals: ['store', 'storeIfUp', 'parts'].filter((name) => name in client),
   };
