@@ -26,8 +26,8 @@ import { handleOf, workflowIdOf, WORKFLOW_TYPE } from '../workflows/messages/mes
 import { memoOf, searchAttributesOf } from '../workflows/messages/search-attributes.ts';
 import { START_LEVEL, withoutEmpty, type StartInput } from '../workflows/messages/start-input.ts';
 import { ClientError, refuseFault } from './client-error.ts';
-import { clockChanges, type ClockChange } from './clock-changes.ts';
-import { readCron } from './cron.ts';
+import { clockChanges, type ClockChange } from './calendar/clock-changes.ts';
+import { readCron } from './calendar/cron.ts';
 import { sealEnvironment } from './seal-environment.ts';
 import {
   collectLibrary,

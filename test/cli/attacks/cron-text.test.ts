@@ -1,7 +1,7 @@
 /** Cron texts of others, as long as a value may be: read or refused at once, and never said back whole. */
 import { expect, test } from 'vitest';
 import { parseDefinition } from '../../../language/read/definition.ts';
-import { readCron } from '../../../runs/cron.ts';
+import { readCron } from '../../../runs/calendar/cron.ts';
 import { catalogue } from '../../catalogue.ts';
 import { processorMs } from '../../elapsed.ts';
 

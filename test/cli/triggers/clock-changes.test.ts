@@ -1,7 +1,7 @@
 /** What a change of the clock does to a schedule. */
 import { expect, test } from 'vitest';
-import { clockChanges } from '../../../runs/clock-changes.ts';
-import { readCron } from '../../../runs/cron.ts';
+import { clockChanges } from '../../../runs/calendar/clock-changes.ts';
+import { readCron } from '../../../runs/calendar/cron.ts';
 
 const from = Date.UTC(2026, 0, 1);
 const skipped = (at: string) => ({ at, what: 'skipped' });

@@ -1,6 +1,6 @@
 /** Cron text as Temporal is given it. */
 import { expect, test } from 'vitest';
-import { readCron } from '../../../runs/cron.ts';
+import { readCron } from '../../../runs/calendar/cron.ts';
 
 test.each<[string, string[]]>([
   ['0 9 * * 1-5', ['0 9 * * 1-5']],

@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { ClockChange } from '../../../runs/clock-changes.ts';
+import type { ClockChange } from '../../../runs/calendar/clock-changes.ts';
 import { createSchedule, describeSchedule, listSchedules, steerSchedule } from '../../../runs/schedules.ts';
 import { sealEnvironment } from '../../../runs/seal-environment.ts';
 import type { RunServices } from '../../../runs/start-run.ts';

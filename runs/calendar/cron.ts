@@ -6,8 +6,8 @@
  * given cron means either, Temporal both: then the text becomes two.
  */
 import { Cron } from 'croner';
-import { shortened } from '../language/events/preview.ts';
-import { CRON_LENGTH_MAX, SOME_DAY } from '../language/read/checks/settings.ts';
+import { shortened } from '../../language/events/preview.ts';
+import { CRON_LENGTH_MAX, SOME_DAY } from '../../language/read/checks/settings.ts';
 
 const NAMED = /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)$/i;
 const EVERY = /^@every +((?:\d+(?:\.\d+)?(?:h|m|s))+)$/i;
