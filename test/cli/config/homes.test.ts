@@ -17,9 +17,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => cli.remove());
 
-const ACTING = [['up'], ['run', 'quick', '--json']].map(
-  (args) => [args] as const,
-);
+const ACTING = [['up'], ['run', 'quick', '--json']].map((args) => [args] as const);
 
 describe.each([
   ['a file', () => file],

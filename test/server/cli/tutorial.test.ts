@@ -32,7 +32,10 @@ beforeAll(async () => {
   mkdirSync(bin, { recursive: true });
   writeFileSync(join(harness.project, 'package.json'), '{ "name": "shop", "version": "1.0.0", "private": true }\n');
   const npx = join(bin, 'npx');
-  writeFileSync(npx, `#!/bin/sh\n[ "$1" = sentinel-engine ] || exit 99\nshift\nexec "${process.execPath}" "${CLI}" "$@"\n`);
+  writeFileSync(
+    npx,
+    `#!/bin/sh\n[ "$1" = sentinel-engine ] || exit 99\nshift\nexec "${process.execPath}" "${CLI}" "$@"\n`,
+  );
   chmodSync(npx, 0o755);
 });
 afterAll(() => harness.close());
