@@ -10,6 +10,7 @@ import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotoc
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { fetchOutward } from '../http/outward.ts';
+import { boundedMessages } from '../http/bounded-messages.ts';
 import { fetchFromServer } from '../http/same-server.ts';
 import { helperEnvironment, helperPath } from '../own-programs/helper-programs.ts';
 import { findInit, underInit } from '../shell/process/step-init.ts';
@@ -30,7 +31,8 @@ export async function openTransport(settings: ServerSettings, project: string): 
   if ('url' in settings) {
     const transport = new StreamableHTTPClientTransport(new URL(settings.url), {
       requestInit: { headers: { ...settings.headers } },
-      fetch: (address, init) => fetchFromServer(fetchOutward, String(address), init),
+      fetch: async (address, init) =>
+        boundedMessages(await fetchFromServer(fetchOutward, String(address), init), messageBytesMax),
     });
     return { transport: transport, said: () => '' };
   }
