@@ -156,7 +156,7 @@ const THROUGH_PROXY = [
 ];
 
 /** An installation has it only where somebody takes pictures of pages. */
-async function driver(): Promise<typeof import('playwright-core')> {
+async function driver(): Promise<{ chromium: BrowserType }> {
   try {
     return await import('playwright-core');
   } catch (error) {

@@ -2,7 +2,6 @@
  * The supervisor's program. SIGTERM: stop everything; a second signal: at once. SIGHUP: leave the servers
  * running for the next supervisor, which sends it (`--take-over`). Its output is `.sentinel/logs/supervisor.log`.
  */
-import { mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeFolders } from '../home/home-files.ts';
 import { type Config, readConfig } from '../config/config.ts';

@@ -6,7 +6,6 @@
  * ours is touched; the services outlive a killed supervisor, and the next one adopts them; a start that
  * fails ends what it started itself, and leaves what it adopted.
  */
-import { mkdirSync } from 'node:fs';
 import { type Config, settingsFingerprint } from '../config/config.ts';
 import { prepareDatabase, prepareTemporal } from './external-services.ts';
 import { logFile, makeFolders } from '../home/home-files.ts';

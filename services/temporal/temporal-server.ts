@@ -3,7 +3,6 @@
  * still syncs every commit. It asks nobody who they are, so it stands behind a door (door.ts); where there can be
  * none, it listens on loopback.
  */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolders } from '../home/home-files.ts';
 import type { Command } from '../processes/kept-process.ts';
