@@ -1,7 +1,7 @@
 /** `screenshot`: a page as a browser of the worker's host shows it, as a picture that models take. */
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import type { Browser, CDPSession, Page } from 'playwright-core';
+import type { Browser, BrowserType, CDPSession, Page } from 'playwright-core';
 import * as z from 'zod';
 import { Failure } from '../failures/failures.ts';
 import { findHelper, helperPath } from '../own-programs/helper-programs.ts';
