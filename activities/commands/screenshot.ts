@@ -162,7 +162,7 @@ async function driver(): Promise<{ chromium: BrowserType }> {
   } catch (error) {
     throw new Failure(
       'BROWSER_MISSING',
-      'the package "playwright-core", which drives the browser, is not installed; install it beside sentinel-engine (npm install playwright-core), and restart the worker (sentinel restart)',
+      'the package "playwright-core", which drives the browser, is not installed; install it beside sentinel-engine (npm install playwright-core), then restart the worker (sentinel down, sentinel up)',
       { cause: error },
     );
   }
