@@ -2,11 +2,13 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Json, JsonObject } from '../../language/json.ts';
 import { Failure } from '../failures/failures.ts';
+import { knownParts } from './odd-answers.ts';
 
 const messageLengthMax = 4_000;
 
-/** Its structured content where it has some; else its texts as one, and what is no text beside it. */
-export function callValue(command: string, { isError, structuredContent, content }: CallToolResult): Json {
+/** Its structured content where it has some; else its texts as one, what is no text beside it, and the kinds of what nobody knows. */
+export function callValue(command: string, { isError, structuredContent, content: given }: CallToolResult): Json {
+  const { parts: content, others } = knownParts(given);
   const texts = content.flatMap((part) => textIn(part));
   if (isError === true) {
     const said = texts.join('\n').trim();
@@ -26,6 +28,7 @@ export function callValue(command: string, { isError, structuredContent, content
     text: texts.join('\n'),
     ...(images.length === 0 ? {} : { images }),
     ...(resources.length === 0 ? {} : { resources }),
+    ...(others.length === 0 ? {} : { others }),
   };
 }
 

@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import {
-  CallToolResultSchema,
   ErrorCode,
   McpError,
   ToolListChangedNotificationSchema,
@@ -17,6 +16,7 @@ import { looksSecret } from '../../language/secrets.ts';
 import { keepOwnKeys } from '../own-keys/own-keys.ts';
 import { Failure } from '../failures/failures.ts';
 import { openTransport } from './open-transport.ts';
+import { listedTools, CallResult, ListedTools } from './odd-answers.ts';
 import type { McpTool, ServerSettings } from './settings.ts';
 
 const connectMs = 30_000;
@@ -94,7 +94,7 @@ export class McpConnection {
     const timeout = timerOf(limits);
     return this.#ask(limits, `went away during "${tool}"`, async ({ client }) => {
       const options = { signal, timeout, maxTotalTimeout: timeout };
-      return (await client.callTool({ name: tool, arguments: args }, CallToolResultSchema, options)) as CallToolResult;
+      return (await client.callTool({ name: tool, arguments: args }, CallResult as never, options)) as CallToolResult;
     });
   }
 
@@ -242,23 +242,26 @@ async function toolsOf(open: Open, limits: CallLimits): Promise<McpTool[]> {
 }
 
 async function listTools(client: Client, limits: CallLimits): Promise<McpTool[]> {
-  const tools: McpTool[] = [];
+  const tools = new Map<string, McpTool>();
+  const cursors = new Set<string>();
   let cursor: string | undefined;
   for (let page = 0; page < pagesMax; page += 1) {
-    const { tools: found, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, {
-      signal: limits.signal,
-      timeout: timerOf(limits),
-    });
-    for (const { name, description, inputSchema, outputSchema, annotations } of found)
-      tools.push({
-        name,
-        ...(description === undefined ? {} : { description }),
-        inputSchema: inputSchema as McpTool['inputSchema'],
-        ...(outputSchema === undefined ? {} : { outputSchema: outputSchema as McpTool['inputSchema'] }),
-        ...(annotations === undefined ? {} : { annotations: annotations as McpTool['inputSchema'] }),
+    const options = { signal: limits.signal, timeout: timerOf(limits) };
+    const params = cursor === undefined ? {} : { cursor };
+    const { tools: found, nextCursor } = await client
+      .listTools(params, options)
+      // One odd tool does not take the others with it.
+      .catch((error: unknown) => {
+        if (!isSchemaFault(error)) throw error;
+        return client.request({ method: 'tools/list', params }, ListedTools, options);
       });
-    if (nextCursor === undefined) return tools;
+    for (const tool of listedTools(found)) if (!tools.has(tool.name)) tools.set(tool.name, tool);
+    if (nextCursor === undefined || cursors.has(nextCursor)) return [...tools.values()];
+    cursors.add(nextCursor);
     cursor = nextCursor;
   }
-  return tools;
+  throw new McpError(ErrorCode.InternalError, `it lists its tools on more than ${pagesMax} pages, and does not end`);
 }
+
+const isSchemaFault = (error: unknown): boolean =>
+  error instanceof Error && /^\$?ZodError$/.test(error.constructor.name || error.name);

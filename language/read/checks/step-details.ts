@@ -5,6 +5,7 @@ import type { FailStep, LlmStep, ParallelStep, SetStep, SleepStep, WatchStep } f
 import { momentIn } from '../../references/moment.ts';
 import { isTemplate } from '../../references/written-references.ts';
 import { parseModelString } from '../../models/model-string.ts';
+import { awayFrom, spelledNearly } from '../remedies/meant-word.ts';
 import { noSuchType, SCHEMA_TYPES } from '../../params/schema-faults.ts';
 import type { Problem } from '../../problems.ts';
 import { isPlain, join, lastKey, type Origins } from '../draft/draft.ts';
@@ -185,6 +186,7 @@ function checkLlm(step: LlmStep, { place }: StepSite, at: At): Problem[] {
   }
   const bad = step.model === undefined ? null : modelProblem(step.model);
   if (bad !== null) problems.push(error('BAD_MODEL', at('model'), `"${step.model}" cannot name a model: ${bad}`));
+  else if (step.model !== undefined) problems.push(...nearProvider(step.model, at('model')));
   if (step.schema !== undefined) problems.push(...badSchema(step.schema, at('schema')));
   const hasTools = (step.tools ?? []).length > 0 || step.parseToolCalls === true;
   const ofTurns = hasTools ? [] : (['stopWhen', 'onStuck', 'unchangedTurns'] as const);
@@ -197,6 +199,24 @@ function checkLlm(step: LlmStep, { place }: StepSite, at: At): Problem[] {
 function modelProblem(model: string): string | null {
   const read = parseModelString(model.replaceAll(/\{\{[^{}\n]*\}\}|\$[A-Za-z_][\w.[\]]*/g, 'x'));
   return read.ok ? null : read.problem;
+}
+
+/** Those that are there without a configuration, which names others. */
+const PROVIDERS = ['local', 'ollama', 'anthropic', 'openai'];
+const lettersAway = 2;
+
+/** A server's own ids have slashes, too: only a name that is nearly one of ours is taken for it. */
+function nearProvider(model: string, path: Problem['path']): Problem[] {
+  const read = parseModelString(model);
+  if (!read.ok || read.model.type !== 'model' || read.model.provider === null) return [];
+  const { provider } = read.model;
+  // `openai-eu` is a name that people give.
+  if (PROVIDERS.some((known) => provider.toLowerCase().includes(known))) return [];
+  const meant = spelledNearly(provider, PROVIDERS);
+  if (meant === undefined || awayFrom(provider.toLowerCase(), meant) > lettersAway) return [];
+  const fix = `${meant}${model.slice(model.indexOf('/'))}`;
+  const message = `there is no provider "${provider}", unless sentinel.config names one so; did you mean "${fix}"?`;
+  return [{ code: 'BAD_MODEL', severity: 'warning', path, message, fix: `write "${fix}"` }];
 }
 
 function checkWatch(step: WatchStep, at: At): Problem[] {
