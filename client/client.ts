@@ -11,6 +11,7 @@
  * is false.
  */
 import { isAbsolute } from 'node:path';
+import type { FailingRun } from './lookup/failing-runs.ts';
 import type { StepChanges } from '../activities/checkpoints/changes.ts';
 import type { Undone, UndoRequest } from '../activities/checkpoints/undo.ts';
 import type { Catalogue } from '../language/catalogue.ts';
@@ -58,6 +59,7 @@ export { ClientError } from '../runs/client-error.ts';
 export type { FollowedEvent, FollowedPiece, FollowOptions } from './follow/follow-run.ts';
 export type { Transcript } from './lookup/transcripts.ts';
 export type { RunReport } from './lookup/run-report.ts';
+export type { FailingRun } from './lookup/failing-runs.ts';
 export type { CancelOptions } from './cancel-run.ts';
 export type { Started, StartOptions } from './contract/starting.ts';
 export type { TellOptions, ToldModel } from './contract/telling.ts';
@@ -143,6 +145,16 @@ export class SentinelClient {
   /** Runs, newest first, nested runs included. */
   async list(query: RunQuery = {}): Promise<Run[]> {
     return (await this.#connections.store()).runs.list(query);
+  }
+
+  /**
+   * Of these runs, those that stand still because their workflow task fails each time, three times or more: Temporal
+   * repeats it until a mended worker takes it. Empty where Temporal does not answer at once.
+   */
+  async failing(runs: readonly Pick<Run, 'handle' | 'status'>[]): Promise<Map<string, FailingRun>> {
+    if (!runs.some(({ status }) => status === 'running')) return new Map();
+    const { failingRuns } = await import('./lookup/failing-runs.ts');
+    return failingRuns({ config: this.#connections.config, client: () => this.#connections.client() }, runs);
   }
 
   /** Yields the events of a run and of runs nested in it: first those so far, then each as it happens, until the run ends. */

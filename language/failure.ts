@@ -93,7 +93,8 @@ export const FAILURE_CODES = {
   COMMAND_PROCESS_ENDED: "The process of a project's command ended before the command had a result",
   COMMAND_RESULT_INVALID: "The result of a project's command does not match its own schema",
   CONFIG_DIFFERS: "The configuration of a run's project is not the one that the worker has",
-  DEFINITION_INVALID: 'A definition that a step took from a variable has problems',
+  DEFINITION_INVALID:
+    'A definition that a step took from a variable has problems, or a run was started with one that nothing has read',
   EDIT_BEHIND: 'An edit came after a lost worker had already done the steps ahead',
   EDIT_INVALID: 'An edit would make the definition of a run invalid',
   EDIT_STALE: 'An edit was made for an earlier revision of the steps',

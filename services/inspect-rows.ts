@@ -49,7 +49,10 @@ function givenUpEntry({
   };
 }
 
-async function asked<Result>(url: string | null, ask: (store: Store) => Promise<Result>): Promise<Result | null> {
+export async function asked<Result>(
+  url: string | null,
+  ask: (store: Store) => Promise<Result>,
+): Promise<Result | null> {
   if (url === null) return null;
   // Whoever asks without a database need not wait until the store is loaded.
   const { openStore } = await import('../prisma/store/open-store.ts');

@@ -20,7 +20,8 @@ import { webhookState } from './webhook-state.ts';
 import type { DoctorEntry } from './doctor-entry.ts';
 import { askOverSocket, reachOf } from './inspect-reach.ts';
 import { inspectProxy } from './inspect-proxy.ts';
-import { inspectRows } from './inspect-rows.ts';
+import { inspectFailing } from './inspect-failing.ts';
+import { asked, inspectRows } from './inspect-rows.ts';
 import { inspectWorker } from './inspect-worker.ts';
 import { findPresentTemporal, onPath } from './temporal/temporal-binary.ts';
 
@@ -34,7 +35,11 @@ export interface DoctorReport {
   entries: DoctorEntry[];
 }
 
-export async function inspectServices(env: Environment = process.env): Promise<DoctorReport> {
+/** `workflowIdOf`: what a run is called in Temporal; without it no run is looked at. */
+export async function inspectServices(
+  env: Environment = process.env,
+  workflowIdOf?: (handle: string) => string,
+): Promise<DoctorReport> {
   const config = readConfig(env);
   const state = readServicesState(config.home);
   const answers = await Promise.all([
@@ -42,9 +47,12 @@ export async function inspectServices(env: Environment = process.env): Promise<D
     inspectSandbox(env),
     inspectTemporalBinary(config, env),
     inspectRunning(config, state, env),
+    workflowIdOf === undefined
+      ? []
+      : asked(config.database.url, (store) => inspectFailing(config, store, workflowIdOf)),
   ]);
   const own = [inspectNode(), inspectDependencies(config), inspectProxy(env)];
-  const entries = [...own, await inspectProcesses(), ...answers.flat()];
+  const entries = [...own, await inspectProcesses(), ...answers.flatMap((found) => found ?? [])];
   return { ok: entries.every(({ ok }) => ok), entries };
 }
 

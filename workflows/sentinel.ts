@@ -29,6 +29,7 @@ import { cancelDetached } from './host/nested-run.ts';
 import { handleOf } from './messages/messages.ts';
 import { SEARCH_ATTRIBUTES } from './messages/search-attributes.ts';
 import { runInputOf, startInputOf, type StartInput } from './messages/start-input.ts';
+import { standInFor, unreadFault } from './messages/unread-start.ts';
 import { refuseUnsealed } from './seal/refuse-unsealed.ts';
 import { TemporalHost } from './host/temporal-host.ts';
 import { goOnInTasksOnly } from './replay-order/task-boundaries.ts';
@@ -40,13 +41,16 @@ import { goOnInTasksOnly } from './replay-order/task-boundaries.ts';
 export async function sentinel(start: StartInput, carried?: Position, target?: RetraceTarget): Promise<RunResult> {
   for (const given of [start, carried ?? null, target ?? null]) refuseUnsealed('what the run starts with', given);
   goOnInTasksOnly();
-  const position = carried === undefined ? firstPosition(Date.now()) : readPosition(carried);
-  const refused = refusalOf(start);
-  const given = refused === null ? start : { ...start, inputs: {} };
+  const unread = isContinued() ? null : unreadFault(start);
+  const isFirst = carried === undefined || unread !== null;
+  const position = isFirst ? firstPosition(Date.now()) : readPosition(carried);
+  const refused = unread === null ? refusalOf(start) : unreadRefusal(unread);
+  const known = unread === null ? start : standInFor(start);
+  const given = refused === null ? start : { ...known, inputs: {} };
   const input = runInputOf(given, handleOf(workflowInfo().workflowId), position.loop.startedAt);
   const host = target === undefined ? new TemporalHost(input, position) : new RetraceHost(input, position, target);
   const { walk, control } = host;
-  if (position.seq === 0) recordStart(walk, start.origin);
+  if (position.seq === 0) recordStart(walk, given.origin);
   control.listen();
   const walkOn = (): Promise<Flow> =>
     refused === null ? drive(walkRun(walk), () => host.suspended()) : Promise.resolve(refused);
@@ -64,6 +68,15 @@ export async function sentinel(start: StartInput, carried?: Position, target?: R
   if (wasHeardNow(walk)) await keepWhatWasHeard(walk);
   // Its last step may have ended before the cancellation reached it: whoever cancelled was told that the run is.
   return end(host, flow.kind === 'done' && control.cancelled ? { kind: 'cancelled' } : flow);
+}
+
+/** What it goes on with was looked at when it began. */
+const isContinued = (): boolean => workflowInfo().continuedFromExecutionRunId !== undefined;
+
+/** Whoever starts a run at Temporal itself passes by the doors that read its definition. */
+function unreadRefusal(finding: string): Flow {
+  const message = `the run was started with what no reader of Sentinel has read (${finding}), so nothing of it was done; start it with "sentinel run", or with the client of this version`;
+  return { kind: 'failed', failure: { code: 'DEFINITION_INVALID', message, retryable: false } };
 }
 
 /** Whoever starts a run at Temporal itself passes by the doors that look at its inputs. */

@@ -1,5 +1,6 @@
 /** How a run stands: its report, what it is, and what it and those nested in it wait for. */
 import type { InboxItem, Run } from '../../prisma/store/contract/contract.ts';
+import type { FailingRun } from './failing-runs.ts';
 import type { RunReport } from './run-report.ts';
 import { waitingWithin, type WaitingRun } from './waiting-runs.ts';
 
@@ -10,12 +11,15 @@ export interface RunStanding extends RunReport, Described {
   waiting: WaitingRun[];
   /** Those that are open, of nested runs too. */
   questions: InboxItem[];
+  /** Where its workflow task fails each time, so that it stands still. */
+  failing?: FailingRun;
 }
 
 type Asked = Parameters<typeof waitingWithin>[0] & {
   find(handle: string): Promise<Run>;
   status(handle: string): Promise<RunReport>;
   inbox(query: { handle: string }): Promise<InboxItem[]>;
+  failing(runs: readonly Pick<Run, 'handle' | 'status'>[]): Promise<Map<string, FailingRun>>;
 };
 
 /** Throws `RUN_NOT_FOUND`. */
@@ -26,7 +30,9 @@ export async function standingOf(client: Asked, handle: string): Promise<RunStan
     client.inbox({ handle }),
   ]);
   const questions = items.filter(({ state }) => state === 'open');
-  const waiting = await waitingWithin(client, handle, questions);
+  const [waiting, failing] = await Promise.all([waitingWithin(client, handle, questions), client.failing([run])]);
+  const stuck = failing.get(handle);
   const { name, project, persona, parent, inputs, startedAt, finishedAt } = run;
-  return { ...report, name, project, persona, parent, inputs, startedAt, finishedAt, waiting, questions };
+  const described = { name, project, persona, parent, inputs, startedAt, finishedAt };
+  return { ...report, ...described, waiting, questions, ...(stuck === undefined ? {} : { failing: stuck }) };
 }

@@ -4,6 +4,7 @@ import { previewOf, shortened } from '../../../language/events/preview.ts';
 import type { Paint } from '../../show/paint.ts';
 import { groupWords } from '../../../language/events/group-words.ts';
 import type { GroupReport } from '../../lookup/run-groups.ts';
+import type { FailingRun } from '../../lookup/failing-runs.ts';
 import type { RunReport } from '../../lookup/run-report.ts';
 import { durationText, oneLine } from '../../show/trace.ts';
 
@@ -20,7 +21,7 @@ export function statusText(
   return status === 'failed' || status === 'cancelled' ? paint.bad(text) : paint.warn(text);
 }
 
-export function reportLines(report: RunReport & { name?: string }, paint: Paint): string[] {
+export function reportLines(report: RunReport & { name?: string; failing?: FailingRun }, paint: Paint): string[] {
   const {
     handle,
     name,
@@ -49,6 +50,7 @@ export function reportLines(report: RunReport & { name?: string }, paint: Paint)
     );
   if (group !== undefined) lines.push(`  ${group.state === 'taken' ? groupText(group) : paint.warn(groupText(group))}`);
   if (reason !== undefined) lines.push(`  held: ${oneLine(reason)}`);
+  if (report.failing !== undefined) lines.push(...failingLines(report.failing, paint));
   for (const wait of waits)
     lines.push(
       `  waiting for ${paint.warn(wait.for)} until ${clockText(new Date(wait.until), new Date())}${limitIn(wait.why)} (${wait.step})`,
@@ -64,6 +66,13 @@ export function reportLines(report: RunReport & { name?: string }, paint: Paint)
   if (report.outcome === 'failed') lines.push(`  again from there: sentinel retry ${handle}`);
   lines.push(`  web: ${webUrl ?? `sentinel web ${handle}`}`);
   return lines;
+}
+
+function failingLines({ times, finding, remedy }: FailingRun, paint: Paint): string[] {
+  return [
+    `  ${paint.bad('stands still')}: its workflow task has failed ${times} times (${oneLine(finding)})`,
+    `    ${remedy}`,
+  ];
 }
 
 export function groupText({ name, state, behind, ahead }: GroupReport): string {

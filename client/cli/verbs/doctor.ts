@@ -1,6 +1,7 @@
 /** `sentinel doctor`. */
 import type { Command } from 'commander';
 import { entryLines } from '../output/entry-lines.ts';
+import { workflowIdOf } from '../../../workflows/messages/messages.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput } from '../output/output.ts';
 
@@ -19,7 +20,7 @@ Examples:
     .action(async (options: { json?: boolean }) => {
       const output = openOutput(options);
       const { inspectServices } = await import('../../../services/inspect-services.ts');
-      const { ok, entries } = await inspectServices();
+      const { ok, entries } = await inspectServices(process.env, workflowIdOf);
       output.object({ ok, entries });
       for (const line of entryLines(entries, output.paint)) output.line(line);
       process.exitCode = ok ? EXIT.ok : EXIT.failed;

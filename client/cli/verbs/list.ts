@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { RunOutcome, RunStatus } from '../../../language/events/run-event.ts';
 import type { Run, RunQuery } from '../../../prisma/store/contract/contract.ts';
 import { durationText } from '../../show/trace.ts';
+import type { FailingRun } from '../../lookup/failing-runs.ts';
 import { groupsOf, type GroupReport } from '../../lookup/run-groups.ts';
 import { waitingBelow } from '../../lookup/waiting-runs.ts';
 import { openOutput } from '../output/output.ts';
@@ -62,7 +63,7 @@ async function list(options: Options): Promise<void> {
   await withClient(output, async (client) => {
     const runs = await client.list(query);
     const under = runs.filter((run) => run.status === 'running').map(({ handle }) => handle);
-    const waiting = await waitingBelow(client, under);
+    const [waiting, failing] = await Promise.all([waitingBelow(client, under), client.failing(runs)]);
     const groups = await groupsOf(
       await client.store(),
       runs.flatMap(({ handle, finishedAt }) => (finishedAt === null ? [handle] : [])),
@@ -72,6 +73,7 @@ async function list(options: Options): Promise<void> {
         documentOf(run, {
           group: groups.get(run.handle) ?? null,
           waiting: waiting.get(run.handle) ?? [],
+          failing: failing.get(run.handle) ?? null,
           webUrl: client.webUrl(run.handle),
         }),
       ),
@@ -83,7 +85,7 @@ async function list(options: Options): Promise<void> {
     const rows = runs.map((run) => [
       run.handle,
       run.name,
-      `${statusText(run, output.paint)}${groupNote(groups.get(run.handle))}${waiting.has(run.handle) ? output.paint.warn(', a nested run waits') : ''}`,
+      `${statusText(run, output.paint)}${groupNote(groups.get(run.handle))}${waiting.has(run.handle) ? output.paint.warn(', a nested run waits') : ''}${failing.has(run.handle) ? output.paint.bad(', stands still') : ''}`,
       durationText((run.finishedAt ?? now) - run.startedAt),
       new Date(run.startedAt).toISOString().slice(0, 19).replace('T', ' '),
     ]);
@@ -100,6 +102,7 @@ function groupNote(group: GroupReport | undefined): string {
 interface Besides {
   group: GroupReport | null;
   waiting: readonly string[];
+  failing: FailingRun | null;
   webUrl: string | null;
 }
 

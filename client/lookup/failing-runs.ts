@@ -1,0 +1,76 @@
+/** Runs that stand still because their workflow task fails each time: what is said of them, and what to do. */
+import type { Client } from '@temporalio/client';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import type { Run } from '../../prisma/store/contract/contract.ts';
+import { viewerOf } from '../../runs/temporal-connection.ts';
+import { type Config, connectionOptions } from '../../services/config/config.ts';
+import { type FailingTask, failingTask } from '../../services/temporal/failing-task.ts';
+import { workflowIdOf } from '../../workflows/messages/messages.ts';
+
+export interface FailingRun {
+  /** How often its workflow task has failed. */
+  times: number;
+  /** What the last of them failed with. */
+  finding: string;
+  remedy: string;
+}
+
+/** A look at Temporal, where it answers at once. */
+const LOOK_MS = 2_000;
+const AT_ONCE = 10;
+const findingMax = 500;
+
+interface Asked {
+  config: Config;
+  /** Opens what Temporal holds. */
+  client: () => Promise<Client>;
+}
+
+/** Of those that are under way. Empty where Temporal does not answer: what the store says is shown all the same. */
+export async function failingRuns(
+  { config, client }: Asked,
+  runs: readonly Pick<Run, 'handle' | 'status'>[],
+): Promise<Map<string, FailingRun>> {
+  const waiting = runs.filter(({ status }) => status === 'running').map(({ handle }) => handle);
+  if (waiting.length === 0 || config.temporal.address === null) return new Map();
+  const tasks = await look(config, waiting).catch(() => []);
+  const described = tasks.map(async ([handle, task]) => [handle, await describe(client, handle, task)] as const);
+  return new Map(await Promise.all(described));
+}
+
+async function look(config: Config, waiting: readonly string[]): Promise<[string, FailingTask][]> {
+  const { withTemporal } = await import('../../services/temporal/temporal-probe.ts');
+  const found: [string, FailingTask][] = [];
+  await withTemporal(connectionOptions(config), LOOK_MS, async ({ workflowService }) => {
+    const next = waiting.values();
+    const one = async (): Promise<void> => {
+      for (const handle of next) {
+        const asked = failingTask(workflowService, config.temporal.namespace, workflowIdOf(handle));
+        const task = await asked.catch(() => null);
+        if (task !== null) found.push([handle, task]);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, one));
+  });
+  return found;
+}
+
+async function describe(client: Asked['client'], handle: string, { times, failure }: FailingTask): Promise<FailingRun> {
+  return {
+    times,
+    finding: (await messageOf(client, failure).catch(() => 'what it failed with cannot be opened here')).slice(
+      0,
+      findingMax,
+    ),
+    remedy: `It goes on once a worker with a mended program takes it: update Sentinel, restart the worker ("sentinel down", "sentinel up"), and see its log. "sentinel cancel ${handle} --force" ends the run.`,
+  };
+}
+
+async function messageOf(client: Asked['client'], failure: FailingTask['failure']): Promise<string> {
+  const sealed = failure?.encodedAttributes;
+  if (!sealed) return failure?.message ?? 'no message';
+  const [opened] = await viewerOf(await client()).decode([sealed as Payload]);
+  const said: unknown = opened === undefined ? null : defaultPayloadConverter.fromPayload(opened);
+  const isSaid = typeof said === 'object' && said !== null && 'message' in said && typeof said.message === 'string';
+  return isSaid ? String(said.message) : (failure?.message ?? 'no message');
+}
