@@ -13,8 +13,9 @@ import type { StartInput } from './start-input.ts';
 export function unreadFault(start: unknown): string | null {
   if (!isJsonObject(start)) return 'it is no object with a definition';
   const { definition, library, inputs, catalogue, project, persona } = start;
-  for (const [name, value] of Object.entries({ project, persona }))
-    if (typeof value !== 'string') return `"${name}" is no text`;
+  if (typeof project !== 'string') return '"project" is no text';
+  // What is empty is left out of a start.
+  if (typeof (persona ?? '') !== 'string') return '"persona" is no text';
   for (const [name, value] of Object.entries({ library, inputs, catalogue }))
     if (value !== undefined && !isJsonObject(value)) return `"${name}" is no object`;
   const others = Object.entries(isJsonObject(library) ? library : {});
