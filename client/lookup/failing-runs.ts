@@ -1,6 +1,6 @@
 /** Runs that stand still because their workflow task fails each time: what is said of them, and what to do. */
 import type { Client } from '@temporalio/client';
-import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { defaultPayloadConverter } from '@temporalio/common';
 import type { Run } from '../../prisma/store/contract/contract.ts';
 import { viewerOf } from '../../runs/temporal-connection.ts';
 import { type Config, connectionOptions } from '../../services/config/config.ts';
@@ -69,7 +69,7 @@ async function describe(client: Asked['client'], handle: string, { times, failur
 async function messageOf(client: Asked['client'], failure: FailingTask['failure']): Promise<string> {
   const sealed = failure?.encodedAttributes;
   if (!sealed) return failure?.message ?? 'no message';
-  const [opened] = await viewerOf(await client()).decode([sealed as Payload]);
+  const [opened] = await viewerOf(await client()).decode([sealed]);
   const said: unknown = opened === undefined ? null : defaultPayloadConverter.fromPayload(opened);
   const isSaid = typeof said === 'object' && said !== null && 'message' in said && typeof said.message === 'string';
   return isSaid ? String(said.message) : (failure?.message ?? 'no message');
