@@ -5,6 +5,7 @@
  */
 import { Budget } from '../language/expression/budget.ts';
 import { parsedText, readJson } from '../language/expression/json-text.ts';
+import { linesOf } from '../language/expression/shell-result.ts';
 import { entryOf } from '../language/catalogue.ts';
 import { depthFault, isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import type { Step, Definition } from '../language/model.ts';
@@ -89,6 +90,8 @@ function fieldOf(input: RunInput, step: Step, value: Json, name: string, duratio
       return outputOf(input, step, value);
     case 'data':
       return step.type === 'shell' && isJsonObject(value) ? printed(value) : (parsedText(value, new Budget()) ?? value);
+    case 'lines':
+      return linesIn(input, step, value);
     case 'success':
       return isUnknown(step) ? undefined : true;
     case 'exit_code':
@@ -102,6 +105,15 @@ function fieldOf(input: RunInput, step: Step, value: Json, name: string, duratio
       // A text that is JSON has fields too.
       return typeof value === 'string' ? fieldOfText(value, name) : undefined;
   }
+}
+
+/** Of what a shell printed, and of a result that is a text or stands for one; a text that is JSON has fields of its own. */
+function linesIn(input: RunInput, step: Step, value: Json): Json | undefined {
+  const own = typeof value === 'string' ? fieldOfText(value, 'lines') : undefined;
+  if (own !== undefined) return own;
+  const stdout = isJsonObject(value) ? ownProperty(value, 'stdout') : undefined;
+  const text = typeof stdout === 'string' ? stdout : outputOf(input, step, value);
+  return typeof text === 'string' ? linesOf(text) : undefined;
 }
 
 function fieldOfText(text: string, name: string): Json | undefined {
@@ -210,10 +222,20 @@ function held(ending: Ending, { key }: Place): Ending {
  * only the fields that are read. A definition that reads none keeps none. A pure fact of the definition.
  */
 
-/** Of the fields that every result has, the ones that a shell's value has itself. */
-const SHELL_FIELDS: ReadonlySet<string> = new Set(['output', 'success', 'exit_code', 'exitCode', 'durationMs']);
+/** Of the fields that every result has, the ones that a shell's value has itself, or gives when they are read. */
+const SHELL_FIELDS: ReadonlySet<string> = new Set([
+  'output',
+  'success',
+  'exit_code',
+  'exitCode',
+  'durationMs',
+  'lines',
+]);
 /** Stands for the step's own value. */
 export const WHOLE = '*';
+
+/** Of a result that is read whole: its lines are in its output. */
+const WHOLE_FIELDS = [...STEP_FIELDS].filter((field) => field !== 'lines');
 
 export interface Keeping {
   /** Under which name the result is kept: `@` and the step's path, or `@named.` and its label. */
@@ -336,10 +358,10 @@ class Survey {
       else
         for (const at of this.#steps.keys())
           if (at.startsWith(`${list}.`) && !at.slice(list.length + 1).includes('.'))
-            keep(this.#wanted, `@${at}`, [WHOLE, ...STEP_FIELDS]);
+            keep(this.#wanted, `@${at}`, [WHOLE, ...WHOLE_FIELDS]);
     } else if (name === 'named') {
       if (first !== undefined) keep(this.#wanted, `@named.${first}`, [field ?? WHOLE]);
-      else for (const label of this.#producers.keys()) keep(this.#wanted, `@named.${label}`, [WHOLE, ...STEP_FIELDS]);
+      else for (const label of this.#producers.keys()) keep(this.#wanted, `@named.${label}`, [WHOLE, ...WHOLE_FIELDS]);
     } else this.#wantLabel(name, first ?? key);
   }
 

@@ -60,6 +60,7 @@ export const STEP_FIELDS: ReadonlySet<string> = new Set([
   ...MODEL_FIELDS,
   'output',
   'data',
+  'lines',
   'success',
   'exit_code',
   'exitCode',

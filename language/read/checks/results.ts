@@ -9,7 +9,7 @@ import type { KnownRefs } from './nesting.ts';
 import { END_FIELDS } from './declared.ts';
 import type { Setter, Setters } from '../inventory/setters.ts';
 
-const SHELL_FIELDS = ['exitCode', 'exit_code', 'stdout', 'stderr', 'output', 'data', 'success', 'durationMs'];
+const SHELL_FIELDS = ['exitCode', 'exit_code', 'stdout', 'stderr', 'output', 'lines', 'data', 'success', 'durationMs'];
 /** What may be read of a shell step. */
 const KNOWN_FIELDS = [
   ...new Set([
