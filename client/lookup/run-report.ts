@@ -1,18 +1,21 @@
 /** A run as its client sees it: its row, and where to look at it. */
 import type { FailureInfo } from '../../language/failure.ts';
 import type { Json } from '../../language/json.ts';
+import type { StepType } from '../../language/model.ts';
 import type {
   Paused,
   RunEvent,
   RunOrigin,
   RunOutcome,
   RunStatus,
+  StepStarted,
   Told,
   Warning,
 } from '../../language/events/run-event.ts';
 import type { Run, Store } from '../../prisma/store/contract/contract.ts';
 import type { PlaceInGroup } from '../../prisma/store/contract/group-contract.ts';
 import type { Config } from '../../services/config/config.ts';
+import { isWithin } from '../show/step-keys.ts';
 import { groupReport, type GroupReport } from './run-groups.ts';
 import { workflowIdOf } from '../../workflows/messages/messages.ts';
 
@@ -34,6 +37,8 @@ export interface RunReport {
   failure?: FailureInfo;
   /** Why the run is held, where something but a question holds it. */
   reason?: string;
+  /** The steps under way, the innermost of those inside one another; at most 20. */
+  underWay?: { step: string; type: StepType; label: string; since: string }[];
   /** For whom steps wait, until when (ISO 8601), and why. */
   waits?: { step: string; for: string; until: string; why: string }[];
   /** Its place in the group that its definition names, while it goes on. */
@@ -46,6 +51,7 @@ export interface RunReport {
 export interface SaidOf {
   place?: PlaceInGroup;
   waits: readonly Warning[];
+  underWay: readonly StepStarted[];
   told: readonly Told[];
   origin: RunOrigin | null;
 }
@@ -55,10 +61,11 @@ export async function saidOf(
   { handle, finishedAt }: Pick<Run, 'handle' | 'finishedAt'>,
 ): Promise<SaidOf> {
   const first = store.events.after(handle, -1, 1);
-  if (finishedAt !== null) return { waits: [], told: [], origin: originIn(await first) };
-  const [begun, waits, words, [place]] = await Promise.all([
+  if (finishedAt !== null) return { waits: [], underWay: [], told: [], origin: originIn(await first) };
+  const [begun, waits, underWay, words, [place]] = await Promise.all([
     first,
     store.events.waits(handle, Date.now()),
+    store.events.underWay(handle),
     store.events.latest(handle, ['told', 'heard'], wordsLookedAt),
     store.groups.placesOf([handle]),
   ]);
@@ -66,6 +73,7 @@ export async function saidOf(
   return {
     ...(place === undefined ? {} : { place }),
     waits,
+    underWay: innermost(underWay),
     told: words.flatMap((word) => (word.type === 'told' && !heard.has(word.id) ? [word] : [])),
     origin: originIn(begun),
   };
@@ -75,6 +83,18 @@ function originIn([first]: readonly RunEvent[]): RunOrigin | null {
   return first?.type === 'run-started' ? (first.origin ?? null) : null;
 }
 
+const stepsShownMax = 20;
+
+const innermost = (steps: readonly StepStarted[]): StepStarted[] =>
+  steps.filter(({ key }) => !steps.some((other) => other.key !== key && isWithin(other.key, key)));
+
+const stepOf = ({ key, step, label, at }: StepStarted): NonNullable<RunReport['underWay']>[number] => ({
+  step: key,
+  type: step,
+  label,
+  since: new Date(at).toISOString(),
+});
+
 /** More never wait at once. */
 const wordsLookedAt = 100;
 
@@ -82,7 +102,7 @@ export function reportOf(
   run: Run,
   config: Config,
   now: number,
-  { held, place, waits, told, origin }: SaidOf & { held: Paused | null },
+  { held, place, waits, underWay, told, origin }: SaidOf & { held: Paused | null },
 ): RunReport {
   const byStep = new Map(waits.map((wait) => [wait.key, wait]));
   return {
@@ -97,6 +117,7 @@ export function reportOf(
     ...(run.limit === null ? {} : { limit: run.limit }),
     ...(run.failure === null ? {} : { failure: run.failure }),
     ...(held === null ? {} : { reason: held.reason }),
+    ...(underWay.length === 0 ? {} : { underWay: underWay.slice(0, stepsShownMax).map(stepOf) }),
     ...(byStep.size === 0 ? {} : { waits: [...byStep.values()].map(waitOf) }),
     ...(place === undefined ? {} : { group: groupReport(place) }),
     ...(told.length === 0 ? {} : { told: told.map(({ key, id, text, by }) => ({ step: key, id, text, by })) }),

@@ -34,6 +34,8 @@ const withNames = (word: string, names: readonly string[]): string =>
 class Draw {
   readonly canvas = new Canvas();
   readonly #known: (name: string) => Definition | undefined;
+  /** Steps that fail so far: nothing follows them but a clean-up around them. */
+  readonly #failing: Exit[] = [];
 
   constructor({ knownRefs }: DrawOptions) {
     this.#known = knownRefs ?? (() => undefined);
@@ -47,14 +49,18 @@ class Draw {
     depth: number,
   ): { start: string; end: string } {
     const { canvas } = this;
+    const failing = this.#failing.length;
     const start = canvas.node(`${prefix}run`, 'start', withNames(definition.name, takenBy(definition)), group);
     const body = (within: string | null, before: readonly Exit[]): Exit[] =>
       this.#block(definition.steps, `${prefix}steps`, within, before, depth);
     let exits = this.#loop(definition.loop, `${prefix}run`, group, [{ from: start }], body);
     if (definition.always !== undefined) {
       const within = canvas.group(`${prefix}run`, 'always', 'always, however it ends', group);
-      exits = this.#block(definition.always, `${prefix}always`, within, exits, depth);
+      const before = [...exits, ...this.#failing.slice(failing)];
+      exits = this.#block(definition.always, `${prefix}always`, within, before, depth);
     }
+    const failed = this.#failing.splice(failing);
+    if (exits.length === 0) exits = failed;
     const end = canvas.node(`${prefix}run`, 'end', withNames('end', Object.keys(definition.outputs ?? {})), group);
     canvas.join(exits, end);
     return { start, end };
@@ -63,7 +69,10 @@ class Draw {
   #block(steps: readonly Step[], path: string, group: string | null, before: readonly Exit[], depth: number): Exit[] {
     let exits = [...before];
     steps.forEach((step, index) => {
+      const failing = this.#failing.length;
       exits = this.#step(step, `${path}.${index}`, group, exits, depth);
+      // What fails inside a step that is passed over goes on behind it.
+      if (step.onError === 'skip') exits = [...exits, ...this.#failing.splice(failing)];
     });
     return exits;
   }
@@ -98,10 +107,14 @@ class Draw {
     const kind = step.type === 'join' ? 'runs' : step.type;
     const node = this.canvas.node(path, kind, labelOfStep(step), group);
     this.canvas.join(before, node);
-    return [{ from: node }];
+    const exit = { from: node };
+    if (step.type !== 'fail') return [exit];
+    this.#failing.push(exit);
+    return [];
   }
 
   #condition(step: ConditionStep, path: string, group: string | null, before: readonly Exit[], depth: number): Exit[] {
+    const failing = this.#failing.length;
     const node = this.canvas.node(path, 'condition', labelOfStep(step), group);
     this.canvas.join(before, node);
     const exits = [
@@ -110,7 +123,7 @@ class Draw {
     ];
     if (step.always === undefined) return exits;
     const within = this.canvas.group(path, 'always', 'always, after either', group);
-    return this.#block(step.always, `${path}.always`, within, exits, depth);
+    return this.#block(step.always, `${path}.always`, within, [...exits, ...this.#failing.slice(failing)], depth);
   }
 
   #loopStep(step: LoopStep, path: string, group: string | null, before: readonly Exit[], depth: number): Exit[] {
@@ -165,7 +178,7 @@ class Draw {
       ),
     );
     const join = canvas.node(path, 'join', 'join', within);
-    canvas.join(exits.length === 0 ? [{ from: fork }] : exits, join);
+    canvas.join(linesOf(step).every(({ steps }) => steps.length === 0) ? [{ from: fork }] : exits, join);
     return [{ from: join }];
   }
 

@@ -36,6 +36,7 @@ export function reportLines(report: RunReport & { name?: string; failing?: Faili
     reason,
     group,
     waits = [],
+    underWay = [],
     told = [],
   } = report;
   const passes = iterations === 1 ? '1 pass' : `${iterations} passes`;
@@ -51,6 +52,10 @@ export function reportLines(report: RunReport & { name?: string; failing?: Faili
   if (group !== undefined) lines.push(`  ${group.state === 'taken' ? groupText(group) : paint.warn(groupText(group))}`);
   if (reason !== undefined) lines.push(`  held: ${oneLine(reason)}`);
   if (report.failing !== undefined) lines.push(...failingLines(report.failing, paint));
+  for (const { step, label, since } of underWay)
+    lines.push(
+      `  under way: ${step} ${shortened(oneLine(label), shownMax)}, since ${clockText(new Date(since), new Date())}`,
+    );
   for (const wait of waits)
     lines.push(
       `  waiting for ${paint.warn(wait.for)} until ${clockText(new Date(wait.until), new Date())}${limitIn(wait.why)} (${wait.step})`,

@@ -7,7 +7,7 @@ import type { FailureInfo } from '../../../language/failure.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
 import type { Answer, Choice, Priority, QuestionKind, QuestionState } from '../../../language/events/question.ts';
-import type { RunEvent, RunOutcome, RunStatus, Warning } from '../../../language/events/run-event.ts';
+import type { RunEvent, RunOutcome, RunStatus, StepStarted, Warning } from '../../../language/events/run-event.ts';
 import type { Calls } from './models/call-contract.ts';
 import type { Checkpoints } from './checkpoint-contract.ts';
 import type { Chat } from './chat-contract.ts';
@@ -253,6 +253,8 @@ export interface Store {
     ): Promise<Extract<RunEvent, { type: Type }>[]>;
     /** What steps that have not ended are said to wait for at that time (milliseconds since the epoch), in order. */
     waits(handle: string, now: number): Promise<Warning[]>;
+    /** Of the steps that began last, those that have not ended, in order. */
+    underWay(handle: string): Promise<StepStarted[]>;
     /**
      * Stored and future events in order, until the run has finished or `signal` aborts. A parallel
      * branch's number that becomes visible late is yielded late; the run's last event comes last.

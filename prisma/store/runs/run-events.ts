@@ -1,7 +1,7 @@
 /**
  * A run's events: written idempotently by (handle, seq), read in pages, followed live.
  */
-import type { RunEvent, Warning } from '../../../language/events/run-event.ts';
+import type { RunEvent, StepStarted, Warning } from '../../../language/events/run-event.ts';
 import { commitStatement } from './commit-statement.ts';
 import type { Store } from '../contract/contract.ts';
 import type { Database } from '../connection/database.ts';
@@ -14,6 +14,8 @@ import type { Announcer, Listener } from '../events/wakeups.ts';
 const PAGE = 1_000;
 /** Of a run's warnings, the latest. */
 const WARNINGS_LOOKED_AT = 200;
+/** Of the steps that have begun, the latest. */
+const STEPS_LOOKED_AT = 200;
 
 export function runEvents(database: Database, announcer: Announcer, listener: Listener): Store['events'] {
   return {
@@ -58,6 +60,18 @@ export function runEvents(database: Database, announcer: Announcer, listener: Li
              and e.event ->> 'key' = said.event ->> 'key')
          order by seq`,
         [handle, now],
+      );
+      return rows.map(({ event }) => event);
+    },
+
+    async underWay(handle) {
+      const rows = await database.query<{ event: StepStarted }>(
+        `with begun as (select seq, event from run_events where handle = $1 and type = 'step-started' order by seq desc limit ${STEPS_LOOKED_AT})
+         select event from begun where not exists (
+           select 1 from run_events e where e.handle = $1 and e.type = 'step-finished' and e.seq > begun.seq
+             and e.event ->> 'key' = begun.event ->> 'key')
+         order by seq`,
+        [handle],
       );
       return rows.map(({ event }) => event);
     },

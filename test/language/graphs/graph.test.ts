@@ -53,6 +53,34 @@ describe('the shape of a graph', () => {
     expect(graphOf(definition).nodes.map(({ kind }) => kind)).toEqual(['start', 'set', 'sleep', 'runs', 'fail', 'end']);
   });
 
+  test('nothing follows a step that fails, but a clean-up around it and what comes after one that is passed over', () => {
+    const fail: Step = { type: 'fail', message: 'no' };
+    expect(edgesOf(once([{ type: 'condition', check: '$x', then: [fail] }, shell('b')]))).toEqual([
+      'drawn -> $x',
+      '$x -> no [yes]',
+      '$x -> b [no]',
+      'b -> end',
+    ]);
+    expect(edgesOf(once([{ ...fail, onError: 'skip' }, shell('b')]))).toEqual([
+      'drawn -> no · skipped on failure',
+      'no · skipped on failure -> b',
+      'b -> end',
+    ]);
+    expect(edgesOf(once([fail, shell('b')], { always: [shell('z')] }))).toEqual([
+      'drawn -> no',
+      'b -> z',
+      'no -> z',
+      'z -> end',
+    ]);
+    expect(edgesOf(once([{ type: 'parallel', branches: [[fail], [shell('b')]] }]))).toEqual([
+      'drawn -> fork',
+      'fork -> no',
+      'fork -> b',
+      'b -> join',
+      'join -> end',
+    ]);
+  });
+
   test('a condition joins both ways again, also the one without steps', () => {
     expect(edgesOf(once([{ type: 'condition', check: '$x > 1', then: [shell('a')] }, shell('b')]))).toEqual([
       'drawn -> $x > 1',

@@ -142,6 +142,29 @@ test('what steps wait for, while they do', async () => {
   expect(await store.events.waits('nobody', 0)).toEqual([]);
 });
 
+test('the steps that are under way', async () => {
+  const { store } = opened;
+  const begun = (seq: number, key: string): RunEvent => ({
+    type: 'step-started',
+    seq,
+    at: 0,
+    key,
+    step: 'llm',
+    label: 'l',
+  });
+  await store.events.append('under-way', [
+    started(1),
+    begun(2, 'a'),
+    ended(3, 'a'),
+    begun(4, 'b'),
+    begun(5, 'c'),
+    ended(6, 'b'),
+    begun(7, 'b'),
+  ]);
+  expect((await store.events.underWay('under-way')).map(({ key, seq }) => `${key} ${seq}`)).toEqual(['c 5', 'b 7']);
+  expect(await store.events.underWay('nobody')).toEqual([]);
+});
+
 test('the newest event of some types', async () => {
   const { store } = opened;
   await store.events.append('newest', [started(1), warning(2), warning(3), finished(4)]);
