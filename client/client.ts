@@ -342,7 +342,13 @@ export class SentinelClient {
     const report =
       run === null
         ? reportWithoutRow(handle, this.webUrl(handle))
-        : reportOf(run, this.#connections.config, Date.now(), { held: null, waits: [], underWay: [], told: [], origin: null });
+        : reportOf(run, this.#connections.config, Date.now(), {
+            held: null,
+            waits: [],
+            underWay: [],
+            told: [],
+            origin: null,
+          });
     return { report, questions: [], forced };
   }
 
