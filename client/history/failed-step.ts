@@ -1,6 +1,6 @@
 /** The step at which a run failed: where a retry begins. */
 import type { RunEvent, StepFinished } from '../../language/events/run-event.ts';
-import { isWithin } from '../show/step-keys.ts';
+import { comparePlaces, placeOf } from '../show/step-keys.ts';
 
 /**
  * The innermost step whose failure ended the run, as its first attempt. Where branches failed together, the one that
@@ -38,3 +38,9 @@ function underWay(events: readonly RunEvent[]): string[] {
 }
 
 const isCleanUp = (key: string): boolean => key.startsWith('always.');
+
+/** Whether a step is the other one, or inside it. */
+function isWithin(key: string, around: string): boolean {
+  const outer = placeOf(around);
+  return comparePlaces(placeOf(key).slice(0, outer.length), outer) === 0;
+}

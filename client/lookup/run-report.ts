@@ -15,7 +15,6 @@ import type {
 import type { Run, Store } from '../../prisma/store/contract/contract.ts';
 import type { PlaceInGroup } from '../../prisma/store/contract/group-contract.ts';
 import type { Config } from '../../services/config/config.ts';
-import { isWithin } from '../show/step-keys.ts';
 import { groupReport, type GroupReport } from './run-groups.ts';
 import { workflowIdOf } from '../../workflows/messages/messages.ts';
 
@@ -86,7 +85,14 @@ function originIn([first]: readonly RunEvent[]): RunOrigin | null {
 const stepsShownMax = 20;
 
 const innermost = (steps: readonly StepStarted[]): StepStarted[] =>
-  steps.filter(({ key }) => !steps.some((other) => other.key !== key && isWithin(other.key, key)));
+  steps.filter(({ key }) => !steps.some((other) => isInside(other.key, key)));
+
+/** By their keys: the path and the passes of the one begin with those of the other. */
+function isInside(key: string, around: string): boolean {
+  const [path = '', passes = ''] = key.split('@');
+  const [outer = '', before = ''] = around.split('@');
+  return path.startsWith(`${outer}.`) && `${passes}.`.startsWith(`${before}.`);
+}
 
 const stepOf = ({ key, step, label, at }: StepStarted): NonNullable<RunReport['underWay']>[number] => ({
   step: key,

@@ -58,9 +58,3 @@ function pathOf(key: string): string {
   const at = key.lastIndexOf('@');
   return at === -1 ? key : key.slice(0, at);
 }
-
-/** Whether a step is the other one, or inside it. */
-export function isWithin(key: string, around: string): boolean {
-  const outer = placeOf(around);
-  return comparePlaces(placeOf(key).slice(0, outer.length), outer) === 0;
-}
