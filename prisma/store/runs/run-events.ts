@@ -64,20 +64,22 @@ export function runEvents(database: Database, announcer: Announcer, listener: Li
       return rows.map(({ event }) => event);
     },
 
-    async underWay(handle) {
-      const rows = await database.query<{ event: StepStarted }>(
-        `with begun as (select seq, event from run_events where handle = $1 and type = 'step-started' order by seq desc limit ${STEPS_LOOKED_AT})
-         select event from begun where not exists (
-           select 1 from run_events e where e.handle = $1 and e.type = 'step-finished' and e.seq > begun.seq
-             and e.event ->> 'key' = begun.event ->> 'key')
-         order by seq`,
-        [handle],
-      );
-      return rows.map(({ event }) => event);
-    },
+    underWay: (handle) => underWay(database, handle),
 
     follow: (handle, options) => follow(database, listener, handle, options.after ?? -1, options.signal),
   };
+}
+
+async function underWay(database: Database, handle: string): Promise<StepStarted[]> {
+  const rows = await database.query<{ event: StepStarted }>(
+    `with begun as (select seq, event from run_events where handle = $1 and type = 'step-started' order by seq desc limit ${STEPS_LOOKED_AT})
+     select event from begun where not exists (
+       select 1 from run_events e where e.handle = $1 and e.type = 'step-finished' and e.seq > begun.seq
+         and e.event ->> 'key' = begun.event ->> 'key')
+     order by seq`,
+    [handle],
+  );
+  return rows.map(({ event }) => event);
 }
 
 /**
