@@ -142,16 +142,17 @@ test('what steps wait for, while they do', async () => {
   expect(await store.events.waits('nobody', 0)).toEqual([]);
 });
 
+const begun = (seq: number, key: string): RunEvent => ({
+  type: 'step-started',
+  seq,
+  at: 0,
+  key,
+  step: 'llm',
+  label: 'l',
+});
+
 test('the steps that are under way', async () => {
   const { store } = opened;
-  const begun = (seq: number, key: string): RunEvent => ({
-    type: 'step-started',
-    seq,
-    at: 0,
-    key,
-    step: 'llm',
-    label: 'l',
-  });
   await store.events.append('under-way', [
     started(1),
     begun(2, 'a'),
