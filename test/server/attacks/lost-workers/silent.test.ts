@@ -24,7 +24,7 @@ import { defineCommand, z } from 'sentinel-engine/commands';
 
 // Commands have processes of their own; what the configuration does when it is loaded, the worker does.
 const asked = ${JSON.stringify(join(harness.project, 'asked'))};
-const isWorker = !process.argv[1].endsWith('own-program.js');
+const isWorker = process.argv[1].endsWith('main.js');
 if (isWorker)
   setInterval(() => {
     if (!existsSync(asked)) return;
