@@ -23,7 +23,8 @@ describe('nothing acts without a row:', () => {
       if (kind !== 'group') continue;
       const group = new Command(name);
       await (await load()).define(group, []);
-      const looks = new Set(['list', 'show', 'read', 'test']);
+      // `webhook add` prints what to write, and writes nothing.
+      const looks = new Set(['list', 'show', 'read', 'test', 'body', ...(name === 'webhook' ? ['add'] : [])]);
       acting.push(...group.commands.flatMap((one) => (looks.has(one.name()) ? [] : [`${name} ${one.name()}`])));
     }
     expect(acting.length).toBeGreaterThan(30);
