@@ -3,10 +3,11 @@
  * is a timer of the run, said in its status. The step has another key then, and as many attempts left as before.
  */
 import type { FailureInfo } from '../language/failure.ts';
+import { restMsMax } from '../language/limits.ts';
 import type { Walking } from './drive.ts';
 import type { Reply } from './effect.ts';
 import type { Gate, Strand } from './host.ts';
-import { restMax, takeRest } from './waits.ts';
+import { takeRest } from './waits.ts';
 import { record, type Walk } from './walk-state.ts';
 
 export const isHeldBack = ({ code }: FailureInfo): boolean => code === 'RATE_LIMITED';
@@ -28,7 +29,7 @@ export function* waitForTurn(
   frame: { restsUntil?: number },
 ): Walking<Gate> {
   const asked = failure.details?.['retryAfterMs'];
-  const ms = typeof asked === 'number' ? Math.min(Math.max(asked, waitMin), restMax) : waitUsual;
+  const ms = typeof asked === 'number' ? Math.min(Math.max(asked, waitMin), restMsMax) : waitUsual;
   // A host that cannot wait hands the rest on as it has begun; it was said there.
   if (frame.restsUntil === undefined) {
     const until = walk.host.now() + ms;

@@ -2,6 +2,7 @@
 import type { StepUsage } from '../language/events/run-event.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
+import { restMsMax } from '../language/limits.ts';
 import { textOf } from '../language/expression/scope.ts';
 import { flowOf } from './attempts.ts';
 import { askBudget, begin, priceOf, settle } from './budget.ts';
@@ -16,7 +17,7 @@ import { limitReached, runningMs } from './limits.ts';
 import { isAsked } from './model-hold.ts';
 import { isTold, sayTold } from './telling.ts';
 import { checkedAnswer } from './thinking-depth.ts';
-import { restMax, takeRest } from './waits.ts';
+import { takeRest } from './waits.ts';
 import { record } from './walk-state.ts';
 
 export const repairsMax = 2;
@@ -167,7 +168,7 @@ function* afterFailure(at: AtModel, failure: FailureInfo): Walking<Halt | null> 
   if (open.waits >= (WAITED_FOR.get(failure.code) ?? 0)) return { ending: { failure } };
   const asked = failure.details?.['retryAfterMs'];
   const usual = Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(open.waits, 20));
-  const ms = typeof asked === 'number' ? Math.min(Math.max(asked, 1000), restMax) : usual;
+  const ms = typeof asked === 'number' ? Math.min(Math.max(asked, 1000), restMsMax) : usual;
   const left = stepTimeLeft(walk, strand, step, open);
   const until = walk.host.now() + ms;
   const moment = new Date(until).toISOString();

@@ -23,9 +23,6 @@ export function deadline(walk: Walk, until: number, held: number): () => number 
   };
 }
 
-/** Whatever somebody asks for: no step takes a year. */
-export const restMax = 366 * 86_400_000;
-
 /** Rests, or takes what is left of a rest that was begun before the run continued as new. */
 export function* takeRest(
   walk: Walk,

@@ -95,6 +95,9 @@ export const tellBytesMax = 16 * 1024;
 /** Such messages that may wait for the next turn of a run's model steps. */
 export const tellsWaitingMax = 20;
 
+/** How long a provider may ask to be left alone: no step takes a year, and no clock counts much further. */
+export const restMsMax = 366 * 86_400_000;
+
 /** How long an `always` block may take, waiting for answers included. */
 export const cleanUpMs = 600_000;
 

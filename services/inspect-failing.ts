@@ -1,14 +1,13 @@
 /** Runs that stand still because their workflow task fails each time; told only where there are any. */
 import type { Store } from '../prisma/store/contract/contract.ts';
-import { connectionOptions, type Config } from './config/config.ts';
+import type { Config } from './config/config.ts';
 import type { DoctorEntry } from './doctor-entry.ts';
 import { logFile } from './home/home-files.ts';
-import { failingTask } from './temporal/failing-task.ts';
+import { failingTasks } from './temporal/failing-task.ts';
 
 const ANSWER_MAX_MS = 3000;
 /** Of more, the newest. */
 const LOOKED_AT = 200;
-const AT_ONCE = 10;
 const namedMax = 5;
 
 /** `workflowIdOf`: what a run is called in Temporal. */
@@ -18,20 +17,13 @@ export async function inspectFailing(
   workflowIdOf: (handle: string) => string,
 ): Promise<DoctorEntry[]> {
   if (config.temporal.address === null) return [];
-  const { withTemporal } = await import('./temporal/temporal-probe.ts');
   const runs = await store.runs.list({ status: 'running', limit: LOOKED_AT });
   if (runs.length === 0) return [];
-  const { namespace } = config.temporal;
-  const failing: string[] = [];
-  await withTemporal(connectionOptions(config), ANSWER_MAX_MS, async ({ workflowService }) => {
-    const waiting = runs.values();
-    const look = async (): Promise<void> => {
-      for (const { handle } of waiting) {
-        const task = await failingTask(workflowService, namespace, workflowIdOf(handle)).catch(() => null);
-        if (task !== null) failing.push(`${handle} (${task.times} times)`);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, look));
+  const ids = runs.map(({ handle }) => workflowIdOf(handle));
+  const tasks = await failingTasks(config, ids, ANSWER_MAX_MS);
+  const failing = runs.flatMap(({ handle }) => {
+    const task = tasks.get(workflowIdOf(handle));
+    return task === undefined ? [] : [`${handle} (${task.times} times)`];
   });
   return failing.length === 0 ? [] : [entryOf(failing, logFile(config.home, 'worker'))];
 }

@@ -4,7 +4,6 @@
  * and its words on stderr are kept for the message of a failure. It acts for runs, so it counts as a process
  * of a step: what it starts ends with it, and what is left to a person is refused to it.
  */
-import { NOBODY_THERE } from '../shell/process/nobody-there.ts';
 import { resolve } from 'node:path';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -13,6 +12,7 @@ import { fetchOutward } from '../http/outward.ts';
 import { boundedMessages } from '../http/bounded-messages.ts';
 import { fetchFromServer } from '../http/same-server.ts';
 import { helperEnvironment, helperPath } from '../own-programs/helper-programs.ts';
+import { NOBODY_THERE } from '../shell/process/nobody-there.ts';
 import { findInit, underInit } from '../shell/process/step-init.ts';
 import { MARK_MAX, markOf } from '../shell/process/step-mark.ts';
 import type { ServerSettings } from './settings.ts';

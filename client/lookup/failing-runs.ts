@@ -3,8 +3,8 @@ import type { Client } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { Run } from '../../prisma/store/contract/contract.ts';
 import { viewerOf } from '../../runs/temporal-connection.ts';
-import { type Config, connectionOptions } from '../../services/config/config.ts';
-import { type FailingTask, failingTask } from '../../services/temporal/failing-task.ts';
+import type { Config } from '../../services/config/config.ts';
+import { failingTasks, type FailingTask } from '../../services/temporal/failing-task.ts';
 import { workflowIdOf } from '../../workflows/messages/messages.ts';
 
 export interface FailingRun {
@@ -17,7 +17,6 @@ export interface FailingRun {
 
 /** A look at Temporal, where it answers at once. */
 const LOOK_MS = 2_000;
-const AT_ONCE = 10;
 const findingMax = 500;
 
 interface Asked {
@@ -33,26 +32,13 @@ export async function failingRuns(
 ): Promise<Map<string, FailingRun>> {
   const waiting = runs.filter(({ status }) => status === 'running').map(({ handle }) => handle);
   if (waiting.length === 0 || config.temporal.address === null) return new Map();
-  const tasks = await look(config, waiting).catch(() => []);
-  const described = tasks.map(async ([handle, task]) => [handle, await describe(client, handle, task)] as const);
-  return new Map(await Promise.all(described));
-}
-
-async function look(config: Config, waiting: readonly string[]): Promise<[string, FailingTask][]> {
-  const { withTemporal } = await import('../../services/temporal/temporal-probe.ts');
-  const found: [string, FailingTask][] = [];
-  await withTemporal(connectionOptions(config), LOOK_MS, async ({ workflowService }) => {
-    const next = waiting.values();
-    const one = async (): Promise<void> => {
-      for (const handle of next) {
-        const asked = failingTask(workflowService, config.temporal.namespace, workflowIdOf(handle));
-        const task = await asked.catch(() => null);
-        if (task !== null) found.push([handle, task]);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, one));
+  const ids = waiting.map((handle) => workflowIdOf(handle));
+  const tasks = await failingTasks(config, ids, LOOK_MS).catch(() => new Map<string, FailingTask>());
+  const described = waiting.flatMap((handle) => {
+    const task = tasks.get(workflowIdOf(handle));
+    return task === undefined ? [] : [describe(client, handle, task).then((found) => [handle, found] as const)];
   });
-  return found;
+  return new Map(await Promise.all(described));
 }
 
 async function describe(client: Asked['client'], handle: string, { times, failure }: FailingTask): Promise<FailingRun> {

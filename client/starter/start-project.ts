@@ -3,10 +3,11 @@
  * workflow. Their texts are in sentinels/init/. All places are looked at before the first of them is written, and what is there is left
  * as it is.
  */
-import { appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, lstatSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DEFINITION_ENDINGS } from '../../language/read/text/definition-text.ts';
 import { ClientError } from '../../runs/client-error.ts';
+import { makeFolders } from '../../services/home/home-files.ts';
 import { ownRoot, PACKAGE } from '../../services/home/package-root.ts';
 import { CONFIG_FILES } from '../../services/config/project-file.ts';
 
@@ -67,17 +68,10 @@ function begin(folder: string, template: Template): Begun {
   if (of !== undefined && !isAsWritten(folder, of))
     return { file, done: 'kept', because: `it would test another ${of.file} than the one that is there` };
   attempt(file, folder, () => {
-    makeFolder(dirname(join(folder, file)));
+    makeFolders(dirname(join(folder, file)));
     writeFileSync(join(folder, file), textOf(template), { flag: 'wx' });
   });
   return { file, done: 'written' };
-}
-
-/** Node's own `recursive` goes on for ever where a folder can hold no other (/proc). */
-function makeFolder(path: string): void {
-  if (isThere(path)) return;
-  makeFolder(dirname(path));
-  mkdirSync(path);
 }
 
 function ignore(folder: string): Begun {

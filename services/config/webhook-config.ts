@@ -9,7 +9,8 @@ const SECRETS_MAX = 10;
 /** What events of our own begin with. */
 const TAKEN: ReadonlySet<string> = new Set(['chat', 'file', 'git', 'sentinel']);
 
-const Name = z
+/** With which the events of a source begin. */
+export const SourceName = z
   .string()
   .regex(/^[a-z][a-z0-9-]{0,39}$/, 'a source is named by 1 to 40 small letters, digits and -, a letter first')
   .refine((name) => !TAKEN.has(name), 'chat, file, git and sentinel begin the names of events of our own');
@@ -32,7 +33,7 @@ const Source = z.strictObject({
     .optional(),
 });
 
-export const WebhooksConfig = z.record(Name, Source).superRefine((sources, context) => {
+export const WebhooksConfig = z.record(SourceName, Source).superRefine((sources, context) => {
   for (const [name, { kind }] of Object.entries(sources))
     if (kind === undefined && !isKind(name))
       context.addIssue({

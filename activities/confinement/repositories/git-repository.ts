@@ -13,6 +13,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Failure } from '../../failures/failures.ts';
+import { gitVariables } from '../../own-programs/git-variables.ts';
 import { findHelper, helperPath, isBelow, realOf, runHelper } from '../../own-programs/helper-programs.ts';
 import { plainText } from '../../project-texts/plain-file.ts';
 import { refuseStrange } from './whole-repository.ts';
@@ -139,13 +140,7 @@ export async function safeConfiguration(
       GIT_CONFIG_NOSYSTEM: '1',
       GIT_ATTR_NOSYSTEM: '1',
       GIT_NO_LAZY_FETCH: '1',
-      GIT_CONFIG_COUNT: String(told.length),
-      ...Object.fromEntries(
-        told.flatMap(([name, value], index) => [
-          [`GIT_CONFIG_KEY_${index}`, name],
-          [`GIT_CONFIG_VALUE_${index}`, value],
-        ]),
-      ),
+      ...gitVariables(told),
     },
   };
 }

@@ -1,10 +1,9 @@
-/** No step waits longer, and no clock counts much further. */
-const WAIT_MAX_MS = 366 * 86_400_000;
+import { restMsMax } from '../../../language/limits.ts';
 
 /** How long a provider asks to be left alone, from the headers of its answer; at most a year. */
 export function retryAfterMs(headers: Headers, now: number): number | null {
   const asked = askedIn(headers, now);
-  return asked === null ? null : Math.min(asked, WAIT_MAX_MS);
+  return asked === null ? null : Math.min(asked, restMsMax);
 }
 
 function askedIn(headers: Headers, now: number): number | null {

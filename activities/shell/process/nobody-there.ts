@@ -7,6 +7,7 @@
  * - N2 What the worker's own environment says stands, but for editors and pagers that wait for somebody.
  */
 import { posix } from 'node:path';
+import { gitVariables } from '../../own-programs/git-variables.ts';
 
 const EDITORS =
   'vi vim vim.basic vim.tiny nvim view ex ed nano pico emacs emacsclient joe jed mcedit micro helix hx kak ne editor sensible-editor code code-insiders codium cursor windsurf zed subl atom gedit kate kwrite mate bbedit notepad';
@@ -32,13 +33,7 @@ export const NOBODY_THERE: Readonly<Record<string, string>> = {
   GH_PROMPT_DISABLED: '1',
   DEBIAN_FRONTEND: 'noninteractive',
   PIP_NO_INPUT: '1',
-  GIT_CONFIG_COUNT: String(GIT_CONFIG.length),
-  ...Object.fromEntries(
-    GIT_CONFIG.flatMap(([key, value], index) => [
-      [`GIT_CONFIG_KEY_${index}`, key],
-      [`GIT_CONFIG_VALUE_${index}`, value],
-    ]),
-  ),
+  ...gitVariables(GIT_CONFIG),
 };
 
 /** Variables that name a program, or a terminal at which somebody would be asked. */

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Json } from '../../../language/json.ts';
 import { isJsonObject } from '../../../language/json.ts';
 import {
+  SourceName,
   WEBHOOK_KINDS,
   webhookSources,
   type WebhookKind,
@@ -117,7 +118,7 @@ Examples:
 async function add(name: string, options: Options & { kind?: string; url?: string }): Promise<void> {
   const output = openOutput(options);
   const kind = kindOf(options.kind ?? name);
-  if (!/^[a-z][a-z0-9-]{0,39}$/.test(name) || /^(?:chat|file|git|sentinel)$/.test(name))
+  if (!SourceName.safeParse(name).success)
     throw usage(`"${name}" names no source; write small letters, digits and -, but not chat, file, git or sentinel.`);
   if ((await sourcesOf(options.project, output)).some((source) => source.name === name))
     throw usage(
