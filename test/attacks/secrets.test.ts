@@ -1,6 +1,7 @@
 /** What a step's processes get of the worker's environment, and how a secret is found in what they print. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isPassedOn } from '../../activities/shell/process/child-environment.ts';
+import { NOBODY_THERE } from '../../activities/shell/process/nobody-there.ts';
 import { secretsOf } from '../../activities/confinement/secrets.ts';
 import { temporaryFolder } from '../activities/harness/step-context.ts';
 import { repository } from '../activities/harness/repository.ts';
@@ -60,7 +61,15 @@ describe("the worker's environment", () => {
   });
 
   it.runIf(hasSandbox)('sandboxed: a short list', async () => {
-    set({ ...secret, ...own, PLAIN_SETTING: 'no', LANG: 'C.UTF-8', TZ: 'UTC' });
+    set({
+      ...secret,
+      ...own,
+      PLAIN_SETTING: 'no',
+      EDITOR: 'emacs',
+      GIT_PAGER: 'of-the-worker',
+      LANG: 'C.UTF-8',
+      TZ: 'UTC',
+    });
     const { PATH, HOME, ...rest } = await environmentOf('sandboxed');
     expect({ PATH, HOME }).toEqual({ PATH: process.env['PATH'], HOME: '/tmp/home' });
     const allowed = [
@@ -85,7 +94,9 @@ describe("the worker's environment", () => {
       'SHLVL',
       '_',
     ];
-    expect(Object.keys(rest).filter((name) => !allowed.includes(name) && !name.startsWith('LC_'))).toEqual([]);
+    expect(rest).toMatchObject(NOBODY_THERE);
+    const others = Object.keys(rest).filter((name) => !Object.hasOwn(NOBODY_THERE, name));
+    expect(others.filter((name) => !allowed.includes(name) && !name.startsWith('LC_'))).toEqual([]);
   });
 
   it.each<AttackedMode>(['full', ...(hasSandbox ? (['sandboxed'] as const) : [])])(
