@@ -22,6 +22,6 @@ test('the gate of a new project', async () => {
   expect(red.out).toContain('SHELL_EXIT_NONZERO');
   expect(red.out).toContain('merged.txt:2');
   rmSync(broken);
-  expect(readFileSync(join(harness.project, '.gitignore'), 'utf8')).toBe('.sentinel/\n');
+  expect(readFileSync(join(harness.project, '.gitignore'), 'utf8')).toBe('.sentinel/\nnode_modules/\n');
   expect(await harness.command('run', 'sentinels/gate.json')).toMatchObject({ code: 0 });
 });
