@@ -11,7 +11,7 @@
  * is false.
  */
 import { isAbsolute } from 'node:path';
-import type { FailingRun } from './lookup/failing-runs.ts';
+import type { FailingRun } from './lookup/run-report.ts';
 import type { StepChanges } from '../activities/checkpoints/changes.ts';
 import type { Undone, UndoRequest } from '../activities/checkpoints/undo.ts';
 import type { Catalogue } from '../language/catalogue.ts';
@@ -58,8 +58,7 @@ export type { Forced, ForcedRun } from './contract/forced.ts';
 export { ClientError } from '../runs/client-error.ts';
 export type { FollowedEvent, FollowedPiece, FollowOptions } from './follow/follow-run.ts';
 export type { Transcript } from './lookup/transcripts.ts';
-export type { RunReport } from './lookup/run-report.ts';
-export type { FailingRun } from './lookup/failing-runs.ts';
+export type { FailingRun, RunReport } from './lookup/run-report.ts';
 export type { CancelOptions } from './cancel-run.ts';
 export type { Started, StartOptions } from './contract/starting.ts';
 export type { TellOptions, ToldModel } from './contract/telling.ts';

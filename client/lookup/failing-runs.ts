@@ -6,14 +6,7 @@ import { viewerOf } from '../../runs/temporal-connection.ts';
 import type { Config } from '../../services/config/config.ts';
 import { failingTasks, type FailingTask } from '../../services/temporal/failing-task.ts';
 import { workflowIdOf } from '../../workflows/messages/messages.ts';
-
-export interface FailingRun {
-  /** How often its workflow task has failed. */
-  times: number;
-  /** What the last of them failed with. */
-  finding: string;
-  remedy: string;
-}
+import type { FailingRun } from './run-report.ts';
 
 /** A look at Temporal, where it answers at once. */
 const LOOK_MS = 2_000;

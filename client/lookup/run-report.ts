@@ -46,6 +46,15 @@ export interface RunReport {
   told?: { step: string; id: string; text: string; by: string }[];
 }
 
+/** A run that stands still because its workflow task fails each time. */
+export interface FailingRun {
+  /** How often its workflow task has failed. */
+  times: number;
+  /** What the last of them failed with. */
+  finding: string;
+  remedy: string;
+}
+
 /** What is said of a run besides its row. */
 export interface SaidOf {
   place?: PlaceInGroup;

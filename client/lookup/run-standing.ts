@@ -1,7 +1,6 @@
 /** How a run stands: its report, what it is, and what it and those nested in it wait for. */
 import type { InboxItem, Run } from '../../prisma/store/contract/contract.ts';
-import type { FailingRun } from './failing-runs.ts';
-import type { RunReport } from './run-report.ts';
+import type { FailingRun, RunReport } from './run-report.ts';
 import { waitingWithin, type WaitingRun } from './waiting-runs.ts';
 
 type Described = Pick<Run, 'name' | 'project' | 'persona' | 'parent' | 'inputs' | 'startedAt' | 'finishedAt'>;

@@ -4,8 +4,7 @@ import { previewOf, shortened } from '../../../language/events/preview.ts';
 import type { Paint } from '../../show/paint.ts';
 import { groupWords } from '../../../language/events/group-words.ts';
 import type { GroupReport } from '../../lookup/run-groups.ts';
-import type { FailingRun } from '../../lookup/failing-runs.ts';
-import type { RunReport } from '../../lookup/run-report.ts';
+import type { FailingRun, RunReport } from '../../lookup/run-report.ts';
 import { durationText, oneLine } from '../../show/trace.ts';
 
 const shownMax = 120;

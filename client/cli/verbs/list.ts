@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { RunOutcome, RunStatus } from '../../../language/events/run-event.ts';
 import type { Run, RunQuery } from '../../../prisma/store/contract/contract.ts';
 import { durationText } from '../../show/trace.ts';
-import type { FailingRun } from '../../lookup/failing-runs.ts';
+import type { FailingRun } from '../../lookup/run-report.ts';
 import { groupsOf, type GroupReport } from '../../lookup/run-groups.ts';
 import { waitingBelow } from '../../lookup/waiting-runs.ts';
 import { openOutput } from '../output/output.ts';
