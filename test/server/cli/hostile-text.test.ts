@@ -189,6 +189,20 @@ test('what begins by itself: schedules, triggers, events and hooks', async () =>
   await walkBoth('hooks', 'remove');
 });
 
+test('webhooks: sources, the requests that prove them, and bodies', async () => {
+  const config = join(harness.project, 'sentinel.config.mjs');
+  const webhooks = { [`hostile`]: { kind: 'github', secret: HOSTILE } };
+  writeFileSync(config, `export default { webhooks: ${JSON.stringify(webhooks)} };`);
+  await walkBoth('webhook', 'list');
+  await walkBoth('webhook', 'list', '--url', HOSTILE, '--show-secret');
+  for (const name of ['github', 'hostile', HOSTILE]) await walkBoth('webhook', 'add', name);
+  for (const more of [[], ['--dry-run'], ['--event', HOSTILE, '--data', JSON.stringify({ [HOSTILE]: HOSTILE })]])
+    await walkBoth('webhook', 'test', 'hostile', ...more);
+  await walkBoth('webhook', 'test', HOSTILE);
+  await walkBoth('webhook', 'body', HOSTILE);
+  rmSync(config);
+});
+
 test('what runs leave behind: changes, rooms, cassettes, samples and evaluations', async () => {
   const wrote = `printf '%s' "$TEXT" > "$TEXT"`;
   const handle = await harness.start(once('writes', [shell(wrote, { name: HOSTILE, env: { TEXT: HOSTILE } })]));

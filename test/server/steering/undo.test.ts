@@ -79,12 +79,12 @@ test('by step, shells and nested runs included; undone, in conflict, and the und
   expect(changes.map(({ key, files, patch }) => ({ key, files, patch }))).toEqual([
     {
       key: 'steps.3@1/steps.0@1',
-      files: [{ path: 'made-inside.txt', status: 'created', added: 1, removed: 0 }],
+      files: [{ path: 'made-inside.txt', status: 'created', added: 1, removed: 0, others: [] }],
       patch: null,
     },
     {
       key: 'steps.3@1/steps.0@2',
-      files: [{ path: 'made-inside.txt', status: 'changed', added: 1, removed: 0 }],
+      files: [{ path: 'made-inside.txt', status: 'changed', added: 1, removed: 0, others: [] }],
       patch: null,
     },
   ]);
