@@ -3,20 +3,32 @@
  * to a stranger's servers, so what is in a home is believed only
  *
  * - if the user's own folder has a record of it (state-folder.ts) which names the id that is in the home, or
- * - if `SENTINEL_HOME` names it by an absolute path, or it is the one in the user's home folder; then it has to
- *   belong to the user, and be writable for nobody else.
+ * - if `SENTINEL_HOME` names it by an absolute path, or it is the one in the user's home folder.
+ *
+ * Either has to belong to the user, and be writable for nobody else: whoever owns a folder, or may write it, puts
+ * files of their own in the place of those in it. That holds of an empty one, too, in which services are to begin.
  *
  * Every reader of a file that says what services there are, or what was accepted, asks here (home-state.ts).
  */
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, readdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, isAbsolute, join, resolve } from 'node:path';
 import { makeFolders } from './home-files.ts';
 import { ConfigError } from './config-error.ts';
 import { defaultHome } from './package-root.ts';
 import { idFile, isKnownHome, readId, recordName, recordNamed, type HomeRecord } from './home-records.ts';
-import { isOfUserAlone, stateFolder, writeDecision } from './state-folder.ts';
+import { isOfUser, isOfUserAlone, stateFolder, writeDecision } from './state-folder.ts';
 
 /**
  * `new`: there is none, or nothing of ours is in it. `foreign`: it was not made here. `shared`: the user names it,
@@ -31,9 +43,9 @@ const LAUNCH_LOCK = 'launch.lock';
 export function homeStanding(home: string): HomeStanding {
   const found = attempt(home, () => statSync(home, { throwIfNoEntry: false }));
   if (found?.isDirectory() === false) throw noHome(home, 'it is a file');
-  if (found === undefined || isEmpty(home)) return 'new';
-  if (needsNoRecord(home)) return isOfUserAlone(found) ? 'own' : 'shared';
-  return recordOf(home) === null ? 'foreign' : 'own';
+  if (found === undefined || (isOfUser(found) && isEmpty(home))) return 'new';
+  if (!needsNoRecord(home) && recordOf(home) === null) return 'foreign';
+  return isOfUserAlone(found) ? 'own' : 'shared';
 }
 
 /** With which the files of a home are sealed; null where it has no record, or not this one. */
@@ -167,9 +179,16 @@ function attempt<Result>(home: string, deed: () => Result): Result {
   }
 }
 
+/** Others may enter: where the worker is root, Postgres runs as another user. */
+const FOLDER_MODE = 0o755;
+
 function makeFolder(home: string): void {
-  // Others may enter: where the worker is root, Postgres runs as another user.
-  attempt(home, () => makeFolders(home, 0o755));
+  attempt(home, () => {
+    makeFolders(home, FOLDER_MODE);
+    if (isOfUserAlone(statSync(home))) return;
+    chmodSync(home, FOLDER_MODE);
+    if (!isEmpty(home)) throw new Error('others could write it, and somebody has just done so');
+  });
 }
 
 const forgottenAfterMs = 180 * 86_400_000;

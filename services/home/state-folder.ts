@@ -42,6 +42,10 @@ export function writeDecision(content: string, ...path: string[]): void {
   }
 }
 
+/** Everybody's where the system knows no users by number. */
+export const isOfUser = ({ uid }: Pick<Stats, 'uid'>): boolean =>
+  process.getuid === undefined || uid === process.getuid();
+
 /** Whether only this user can have written it; a group that is the user's own, as many systems give, counts as the user. */
 export function isOfUserAlone({ uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>): boolean {
   const user = process.getuid?.();

@@ -6,6 +6,7 @@ import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { ConfigError } from '../home/config-error.ts';
 import { homeStanding, makeHome } from '../home/own-home.ts';
+import { isOfUser } from '../home/state-folder.ts';
 import { keysFault, keysIn, newKeyText, type SealKeys } from '../config/seal-key.ts';
 
 const OTHERS = 0o077;
@@ -54,6 +55,10 @@ function readKeyFile(file: string): SealKeys | null {
   if (process.platform !== 'win32' && (found.mode & OTHERS) !== 0)
     throw new ConfigError(
       `${file} can be read by other users, and whoever has this key can start and steer runs: "chmod 600 ${file}", and replace the key if others may have read it.`,
+    );
+  if (!isOfUser(found))
+    throw new ConfigError(
+      `${file} belongs to another user, who knows this key and can start and steer runs with it: remove it, and a new one is made; what was sealed with the old one stays sealed.`,
     );
   const text = readFileSync(file, 'utf8');
   const fault = keysFault(text);
