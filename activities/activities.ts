@@ -192,7 +192,7 @@ function commandActivity(parts: ActivityParts, nameOf: () => string): Activity {
 /** A model may think for minutes without a word. */
 async function askWithin(parts: ActivityParts, request: TurnRequest, options?: StepOptions): Promise<TurnOutcome> {
   const context = await contextOf(parts, options);
-  const { run, key, attempt, timeoutMs, signal, secrets, reach } = context;
+  const { run, key, attempt, timeoutMs, signal, secrets, reach, confinement } = context;
   const { turn: number, tokensBefore: tokensSoFar = 0 } = request;
   const live = liveTurn(parts, context, key, secrets);
   return beating(
@@ -203,6 +203,7 @@ async function askWithin(parts: ActivityParts, request: TurnRequest, options?: S
           run,
           asker: key,
           attempt: `${key} ${attempt}`,
+          byModel: confinement?.byModel,
           timeoutMs,
           signal,
           live,
@@ -241,7 +242,8 @@ async function agent(parts: ActivityParts, input: RunInput, request: AgentReques
         answeredBefore = number;
       };
       const masker = maskerOfTurn(secrets, effect.reach?.env);
-      const place = { run, asker: key, attempt: `${key} ${attempt}`, timeoutMs, signal, known, live, masker };
+      const { byModel } = effect.confinement ?? {};
+      const place = { run, asker: key, attempt: `${key} ${attempt}`, byModel, timeoutMs, signal, known, live, masker };
       return (await live.during(runTurn(parts, turnRequest(effect), place))) as unknown as Json;
     },
     call: (effect: CommandEffect) => {

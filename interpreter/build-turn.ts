@@ -65,10 +65,17 @@ export function buildTurn(walk: Walk, strand: Strand, step: LlmStep, place: Plac
     settings: settingsOf(walk, step, open),
     ...(open.compaction === undefined ? {} : { compaction: open.compaction }),
     tokensBefore: tokensOf(open.usage),
+    ...(isChosenByModel(walk, step, model) ? { confinement: { byModel: true as const } } : {}),
     ...secretsOf(walk),
     ...(walk.input.env === undefined ? {} : { reach: { env: secretsNamed(step) } }),
   };
   return { effect, unresolved };
+}
+
+/** Whether a model named the model: it brought the definition, or the inputs of a person's. */
+function isChosenByModel({ input: { limits } }: Walk, step: LlmStep, model: string): boolean {
+  const { brought } = limits;
+  return brought !== undefined && (brought.tools !== undefined || model !== (step.model ?? 'auto'));
 }
 
 /** What a conversation begins with goes out with its first turn, and is rows from then on. */

@@ -15,7 +15,7 @@ import type { Provider } from './provider/provider.ts';
 import { takeTurn } from './provider/take-turn.ts';
 import { noLayers, type LayerResolver } from './resolve/adapters.ts';
 import { ModelDirectory, type OpenProvider } from './resolve/directory.ts';
-import { resolveModel, type ResolvedModel } from './resolve/resolve-model.ts';
+import { resolveModel, type AskedAt, type ResolvedModel } from './resolve/resolve-model.ts';
 import type { Needs } from './resolve/route.ts';
 import type { ModelSettings, ProviderSettings } from './resolve/settings.ts';
 
@@ -73,7 +73,7 @@ export class Models {
   }
 
   /** The model that a step's text means now. Rejects with a `TurnError`, or with the signal's reason. */
-  resolve(asked: string, needs: Needs, at: { project: string; signal: AbortSignal }): Promise<ResolvedModel> {
+  resolve(asked: string, needs: Needs, at: AskedAt): Promise<ResolvedModel> {
     const today = new Date().toISOString().slice(0, 10);
     return resolveModel(asked, needs, { directory: this.directory, layers: this.#layers, today, ...at });
   }

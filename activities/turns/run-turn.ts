@@ -77,6 +77,8 @@ export interface TurnPlace {
   /** The key of who asks, and which attempt of the activity that is. */
   asker: string;
   attempt: string;
+  /** Who chose the model: no definition that a person wrote. */
+  byModel?: boolean | undefined;
   /** Told where the turn had its answer already. */
   known?: () => void;
   timeoutMs: number;
@@ -205,7 +207,7 @@ async function ask(
       request.model,
       // Where calls are read out of the text, a model need not have tools of its own.
       { messages, ...options, ...(settings.parseToolCalls === true ? {} : { tools }) },
-      { project: place.run.project, signal },
+      { project: place.run.project, byModel: place.byModel, signal },
     );
     const { rows, prompts } = await withContext(parts.store.conversations, request, place.run.handle, {
       rows: said.rows,

@@ -1,5 +1,7 @@
 /** From a step's model string to a provider, a model and its adapters. Never silently another model. */
 import { modelText, parseModelString, type ModelName } from '../../../language/models/model-string.ts';
+import { Failure } from '../../failures/failures.ts';
+import { isPath } from '../local/registry.ts';
 import { TurnError } from '../port/turn-failure.ts';
 import type { Adapter } from '../port/turn.ts';
 import type { ModelFacts } from '../records/facts.ts';
@@ -22,14 +24,19 @@ export interface ResolvedModel {
   notices: string[];
 }
 
-export interface ResolveParts {
-  directory: ModelDirectory;
-  layers: LayerResolver;
+export interface AskedAt {
   /** Of the run: where relative paths start. */
   project: string;
+  /** A model chose the name, which then means no file: what is in one is read outside of every sandbox. */
+  byModel?: boolean | undefined;
+  signal: AbortSignal;
+}
+
+export interface ResolveParts extends AskedAt {
+  directory: ModelDirectory;
+  layers: LayerResolver;
   /** `YYYY-MM-DD`. */
   today: string;
-  signal: AbortSignal;
 }
 
 const ALIASES_MAX = 8;
@@ -47,6 +54,7 @@ export async function resolveModel(asked: string, needs: Needs, parts: ResolvePa
   if (route?.model === null && route.isAway) throw new TurnError({ kind: 'network' }, route.reason);
   if (route?.model === null)
     throw new TurnError({ kind: 'model-not-found', retired: false }, `${NO_MODEL}\n(${route.reason})`);
+  if (parts.byModel === true && given !== 'auto') refuseFiles(asked, given, directory);
   const routed = given === 'auto' ? read(route?.model ?? '') : given;
   if (routed === 'auto') throw unusable('a route names "auto", which is what it should say; name a model');
   const { name, hops } = throughAliases(routed, directory);
@@ -78,6 +86,17 @@ function read(text: string): ModelName | 'auto' {
     default:
       return result.model satisfies never;
   }
+}
+
+/** What a name of the configuration stands for was named by a person. */
+function refuseFiles(asked: string, { provider, id, adapters }: ModelName, { providers }: ModelDirectory): void {
+  const found = provider === null ? undefined : providers.get(provider);
+  const isFile = isPath(id) && (found === undefined || found.kind === 'local');
+  if (!isFile && !adapters.some(({ type }) => type === 'path')) return;
+  throw new Failure(
+    'RIGHTS_EXCEEDED',
+    `"${asked}" names a file, and a model chose it; no model, and no definition that one brings, names the file of a model or an adapter: give it a name ("sentinel models add", or "models.aliases" of sentinel.config)`,
+  );
 }
 
 const unusable = (problem: string): TurnError =>

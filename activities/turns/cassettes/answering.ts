@@ -2,6 +2,7 @@
 import type { Models } from '../../models/open-models.ts';
 import type { RecordedModel } from '../../models/cassette/request-form.ts';
 import type { TurnOptions, TurnRequest, TurnResult } from '../../models/port/turn.ts';
+import type { AskedAt } from '../../models/resolve/resolve-model.ts';
 import type { Needs } from '../../models/resolve/route.ts';
 
 export type AnsweringModel = RecordedModel;
@@ -17,7 +18,7 @@ export interface Found {
 
 export interface Answerers {
   /** The model that a step's text means. Rejects as `Models.resolve` does. */
-  find(asked: string, needs: Needs, at: { project: string; signal: AbortSignal }): Promise<Found>;
+  find(asked: string, needs: Needs, at: AskedAt): Promise<Found>;
 }
 
 export function liveModels(models: Pick<Models, 'resolve' | 'turn'>): Answerers {

@@ -41,6 +41,7 @@ interface World {
   env?: ModelEnvironment;
   layers?: LayerResolver;
   local?: string[];
+  byModel?: boolean;
 }
 
 async function resolve(asked: string, world: World = {}, needs: Needs = text): Promise<ResolvedModel> {
@@ -54,7 +55,11 @@ async function resolve(asked: string, world: World = {}, needs: Needs = text): P
     ...(world.layers === undefined ? {} : { layers: world.layers }),
   });
   for (const name of world.local ?? []) models.local.add(name, join(project, 'style.gguf'));
-  return models.resolve(asked, needs, { project, signal: new AbortController().signal });
+  return models.resolve(asked, needs, {
+    project,
+    byModel: world.byModel,
+    signal: new AbortController().signal,
+  });
 }
 
 async function refusal(asked: string, world: World = {}, needs: Needs = text): Promise<TurnError> {
@@ -250,4 +255,24 @@ test('without any model, three lines say how to get one', async () => {
   expect(ways.slice(0, 2).join('\n')).toMatch(
     /sentinel models add[\s\S]*Ollama[\s\S]*ANTHROPIC_API_KEY[\s\S]*OPENAI_API_KEY/,
   );
+});
+
+test.each([
+  './style.gguf',
+  'local/./style.gguf',
+  'local//etc/passwd',
+  'style.gguf',
+  'local/tiny+./style.gguf',
+  'own//etc/passwd',
+])('a model that chooses "%s" gets no file, and a person does', async (asked) => {
+  const world = { local: ['tiny'], settings: { providers: { own: { kind: 'local' as const } } } };
+  await expect(resolve(asked, { ...world, byModel: true })).rejects.toMatchObject({ code: 'RIGHTS_EXCEEDED' });
+  await expect(resolve(asked, world)).resolves.toMatchObject({ reason: null });
+});
+
+test('it gets what a person has given a name, whatever file that is', async () => {
+  const settings = { aliases: { coder: 'local/tiny+./style.gguf' } };
+  const found = await resolve('coder', { local: ['tiny'], settings, byModel: true });
+  expect(found.adapters).toMatchObject([{ path: join(project, 'style.gguf') }]);
+  expect(await resolve('openai//models/llama', { env: keys, byModel: true })).toMatchObject({ model: '/models/llama' });
 });

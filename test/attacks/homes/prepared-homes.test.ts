@@ -13,10 +13,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ConfigError } from '../../services/config/config.ts';
-import { newKeyText } from '../../services/config/seal-key.ts';
-import { adoptHome, homeStanding, makeHome } from '../../services/home/own-home.ts';
-import { homeKeyFile, homeKeys } from '../../services/seal/home-key.ts';
+import { ConfigError } from '../../../services/config/config.ts';
+import { newKeyText } from '../../../services/config/seal-key.ts';
+import { adoptHome, homeStanding, makeHome } from '../../../services/home/own-home.ts';
+import { homeKeyFile, homeKeys } from '../../../services/seal/home-key.ts';
 
 const isRoot = process.getuid?.() === 0;
 const SOMEBODY = 65_534;
