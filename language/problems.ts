@@ -9,6 +9,7 @@ export const PROBLEMS = {
   NOT_YAML: 'The text is not YAML',
   BAD_JSON_TEXT: 'A text that should hold JSON does not',
   DUPLICATE_KEY: 'An object has the same key twice',
+  NUMBER_CHANGES: 'A number would become another one',
   TOO_LARGE: 'The definition is too large',
   TOO_MANY_STEPS: 'The definition has too many steps',
   TOO_DEEP: 'The definition is nested too deeply',

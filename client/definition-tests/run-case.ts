@@ -5,6 +5,7 @@ import { refFiles } from '../../activities/definitions/ref-files.ts';
 import { depthFault, type Json } from '../../language/json.ts';
 import { inputFault } from '../../language/inputs/refused-inputs.ts';
 import { Definition } from '../../language/model.ts';
+import { exactJson, withoutMark } from '../../language/numbers/exact-json.ts';
 import { hasErrors, type Problem } from '../../language/problems.ts';
 import type { NearRef, RefusedRefs } from '../../language/read/checks/nesting.ts';
 import { spelledNearly } from '../../language/read/remedies/meant-word.ts';
@@ -177,7 +178,7 @@ function uncheckedSubject({ definition, library }: TestCase, testFile: string, c
   });
   let value: unknown = definition;
   try {
-    if (file !== null) value = JSON.parse(readFileSync(file, 'utf8'));
+    if (file !== null) value = exactJson(withoutMark(readFileSync(file, 'utf8')));
   } catch (error) {
     return refused(`${file} cannot be read as JSON (${error instanceof Error ? error.message : String(error)})`);
   }

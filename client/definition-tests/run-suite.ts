@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, statSync, type Dirent } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { depthFault } from '../../language/json.ts';
+import { exactJson, withoutMark } from '../../language/numbers/exact-json.ts';
 import { filesAround, type Commands, type DefinitionFiles } from '../read-definition.ts';
 import { runTestCase, subjectOf, type CaseReport } from './run-case.ts';
 import { readCases, type TestCase } from './test-file.ts';
@@ -69,7 +70,7 @@ export async function runTestFile(file: string, commands?: Commands): Promise<Fi
   const nothing: FileReport = { file, mistakes: [], cases: [], reads: [file] };
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(file, 'utf8'));
+    value = exactJson(withoutMark(readFileSync(file, 'utf8')));
   } catch (error) {
     return {
       ...nothing,

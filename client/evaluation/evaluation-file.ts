@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { faultOfValues, isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import { parseExpression } from '../../language/expression/parse.ts';
+import { exactJson, withoutMark } from '../../language/numbers/exact-json.ts';
 
 const RUNS_MAX = 10_000;
 
@@ -66,7 +67,7 @@ export type EvaluationRead = { ok: true; evaluation: Evaluation } | { ok: false;
 export function readEvaluation(text: string): EvaluationRead {
   let value: Json;
   try {
-    value = JSON.parse(text) as Json;
+    value = exactJson(withoutMark(text));
   } catch (error) {
     return { ok: false, problems: [`it is no JSON: ${error instanceof Error ? error.message : String(error)}`] };
   }

@@ -3,7 +3,8 @@
  * named in `expression.ts` ends the conversion with a `Refusal` that says what to write instead.
  */
 import type { Expression as Parsed } from 'jsep';
-import { isSafeName } from './scope.ts';
+import { changeOf } from '../numbers/decimal.ts';
+import { isSafeName, type FaultCode } from './scope.ts';
 import {
   CONSTANTS,
   FUNCTIONS,
@@ -27,10 +28,12 @@ export interface UnknownCall {
 /** Thrown inside the parser only; `parseExpression` turns it into a problem. */
 export class Refusal extends Error {
   readonly unknown: UnknownCall | undefined;
+  readonly code: FaultCode;
 
-  constructor(message: string, unknown?: UnknownCall) {
+  constructor(message: string, unknown?: UnknownCall, code: FaultCode = 'EXPRESSION_INVALID') {
     super(message);
     this.unknown = unknown;
+    this.code = code;
   }
 }
 
@@ -117,6 +120,13 @@ function allowed<T extends string>(operator: string, isAllowed: (name: string) =
 
 function convertLiteral(node: Parsed): Node {
   const value = node['value'];
+  const written = word(node, 'raw');
+  if (typeof value === 'number' && changeOf(written) === 'lost')
+    throw new Refusal(
+      `the number ${written} would become ${value}; put it in quotes, as a text it is equal to a value of those digits`,
+      undefined,
+      'NUMBER_CHANGES',
+    );
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return { type: 'literal', value };
   if (typeof value === 'number' && Number.isFinite(value)) return { type: 'literal', value };
   throw new Refusal(`"${word(node, 'raw')}" is not a value that JSON can hold`);

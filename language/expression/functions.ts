@@ -26,7 +26,7 @@ const CALLS: Readonly<Record<FunctionName, Call>> = {
   Number: (args) => (args.length === 0 ? 0 : numberOf(args[0])),
   String: ([value], budget) => joined([budget.text(value)], '', budget),
   Boolean: ([value]) => isTruthy(value),
-  parseInt: ([value, radix], budget) => Number.parseInt(start(value, budget), numberOf(radix)),
+  parseInt: ([value, radix], budget) => Number.parseInt(start(held(value), budget), numberOf(radix)),
   parseFloat: ([value], budget) => Number.parseFloat(start(value, budget)),
   'Number.isInteger': ([value]) => Number.isInteger(value),
   'Array.isArray': ([value]) => Array.isArray(value),
@@ -80,6 +80,12 @@ const CALLS: Readonly<Record<FunctionName, Call>> = {
 
 export function callFunction(name: FunctionName, args: readonly Value[], budget: Budget): Value {
   return CALLS[name](args, budget);
+}
+
+/** `parseFloat` alone makes the nearest number of one that is not held: whoever calls it asks for that. */
+function held(value: Value): Value {
+  if (typeof value === 'string') numberOf(value);
+  return value;
 }
 
 /** No number is longer than this. */

@@ -1,6 +1,7 @@
 /** Text that holds JSON, read as the value it stands for. */
 import type { Json } from '../json.ts';
 import { stringLengthMax, valueDepthMax } from '../limits.ts';
+import { exactJson, withoutMark, type Decimals } from '../numbers/exact-json.ts';
 import type { Budget } from './budget.ts';
 import { isDeep } from './nesting.ts';
 
@@ -29,27 +30,12 @@ export function readable(
   return typeof value !== 'string' || (key === 'length' && !isBraced) ? value : (parsedText(value, budget) ?? value);
 }
 
-/** A number may be written that none can hold (`1e999`); it becomes null, as it would on its way through history. */
-const LARGE_EXPONENT = /[eE]\+?\d{3}/;
-const digitsMax = 300;
-
-function mayHoldLargeNumber(text: string): boolean {
-  if (LARGE_EXPONENT.test(text)) return true;
-  let digits = 0;
-  for (let at = 0; at < text.length && digits < digitsMax; at += 1) {
-    const code = text.charCodeAt(at);
-    digits = code >= 48 && code <= 57 ? digits + 1 : 0;
-  }
-  return digits >= digitsMax;
-}
-
-export function readJson(text: string): Json | undefined {
-  if (mayBeDeep(text) && isDeep(text)) return undefined;
+/** Numbers that would become other ones are texts. */
+export function readJson(text: string, decimals?: Decimals): Json | undefined {
+  const source = withoutMark(text);
+  if (mayBeDeep(source) && isDeep(source)) return undefined;
   try {
-    if (!mayHoldLargeNumber(text)) return JSON.parse(text) as Json;
-    return JSON.parse(text, (_key, item: Json) =>
-      typeof item === 'number' && !Number.isFinite(item) ? null : item,
-    ) as Json;
+    return exactJson(source, decimals);
   } catch {
     return undefined;
   }

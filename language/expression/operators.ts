@@ -4,6 +4,7 @@
  * carried on elsewhere), and nothing is ever coerced through a method of the value.
  */
 import type { Json } from '../json.ts';
+import { changeOf, compareDecimals } from '../numbers/decimal.ts';
 import { Halt, type Budget } from './budget.ts';
 import type { BinaryOperator, UnaryOperator } from './expression.ts';
 
@@ -52,10 +53,33 @@ export function applyBinary(operator: EagerOperator, left: Value, right: Value, 
   }
 }
 
-/** Objects and arrays are not numbers; everything else is read as JavaScript reads it. */
+/** Objects and arrays are not numbers; everything else is read as JavaScript reads it, where that is not another number. */
 export function numberOf(value: Value): number {
   if (value === null) return 0;
+  if (typeof value === 'string' && changeOf(value) === 'lost')
+    throw new Halt(
+      'NUMBER_CHANGES',
+      `${shortened(value)} cannot be calculated with: it would become ${shortened(String(Number(value)))}; compare it as it is, or let a program calculate with it`,
+    );
   return typeof value === 'object' ? Number.NaN : Number(value);
+}
+
+const shortened = (number: string): string =>
+  number.length > shownMax ? `${number.slice(0, shownMax)}…` : number.trim();
+const shownMax = 60;
+
+/** A text that is had where a program wrote a number which is not held. */
+const isNumberText = (value: Value): boolean => typeof value === 'string' && changeOf(value) !== null;
+
+const isNumeric = (value: Value): boolean => typeof value === 'number' || isNumberText(value);
+
+/** Both by their size, digit by digit, where one of them is such a text; null where that is not the question. */
+function exactOrder(left: Value, right: Value): number | null {
+  if (!isNumberText(left) && !isNumberText(right)) return null;
+  const [a, b] = [left, right].map((side) =>
+    typeof side === 'number' || typeof side === 'string' ? String(side) : '',
+  );
+  return a === undefined || b === undefined ? null : compareDecimals(a, b);
 }
 
 function arithmetic(value: Value, operator: string): number {
@@ -69,7 +93,9 @@ function arithmetic(value: Value, operator: string): number {
 }
 
 function add(left: Value, right: Value, budget: Budget): Value {
-  if (typeof left !== 'string' && typeof right !== 'string') return arithmetic(left, '+') + arithmetic(right, '+');
+  const areNumbers = isNumeric(left) && isNumeric(right);
+  if (areNumbers || (typeof left !== 'string' && typeof right !== 'string'))
+    return arithmetic(left, '+') + arithmetic(right, '+');
   const [before, after] = [budget.text(left), budget.text(right)];
   budget.produce(before.length + after.length);
   return before + after;
@@ -78,7 +104,8 @@ function add(left: Value, right: Value, budget: Budget): Value {
 function compare(operator: '>' | '<' | '>=' | '<=', left: Value, right: Value, budget: Budget): boolean {
   const texts = typeof left === 'string' && typeof right === 'string';
   if (texts) budget.scan(Math.min(left.length, right.length));
-  const [a, b] = texts ? [left, right] : [numberOf(left), numberOf(right)];
+  const order = exactOrder(left, right);
+  const [a, b] = order !== null ? [order, 0] : texts ? [left, right] : [numberOf(left), numberOf(right)];
   switch (operator) {
     case '>':
       return a > b;
@@ -129,5 +156,6 @@ function isLooselyEqual(left: Value, right: Value, budget: Budget): boolean {
   const [a, b] = [left ?? null, right ?? null];
   if (a === null || b === null) return a === b;
   if (typeof a === typeof b || typeof a === 'object' || typeof b === 'object') return isEqual(a, b, budget);
-  return numberOf(a) === numberOf(b);
+  const order = exactOrder(a, b);
+  return order === null ? numberOf(a) === numberOf(b) : order === 0;
 }

@@ -41,7 +41,7 @@ function parse(text: string): ParsedExpression {
   } catch (error) {
     const foreign = foreignForm(text);
     if (foreign !== undefined) return refused(foreign);
-    return refused(messageOf(error), error instanceof Refusal ? error.unknown : undefined);
+    return error instanceof Refusal ? refused(error.message, error) : refused(messageOf(error));
   }
 }
 
@@ -68,13 +68,12 @@ function subtractionOf(scanned: Scanned): Node | undefined {
   }
 }
 
-function refused(message: string, unknown?: UnknownCall): ParsedExpression {
-  return { ok: false, problem: { code: 'EXPRESSION_INVALID', message }, ...(unknown === undefined ? {} : { unknown }) };
+function refused(message: string, { code = 'EXPRESSION_INVALID', unknown }: Partial<Refusal> = {}): ParsedExpression {
+  return { ok: false, problem: { code, message }, ...(unknown === undefined ? {} : { unknown }) };
 }
 
 /** The parser's own messages are short sentences that end with a place; hints are ours. */
 function messageOf(error: unknown): string {
-  if (error instanceof Refusal) return error.message;
   const message = error instanceof Error ? error.message : String(error);
   const hint = /Unexpected "="/.test(message)
     ? '; a comparison is written ===, and a variable is set by a step of type "set"'

@@ -35,6 +35,7 @@ export const FAULT_CODES = [
   'EXPRESSION_TYPE',
   'EXPRESSION_BUDGET',
   'VALUE_TOO_LARGE',
+  'NUMBER_CHANGES',
   'SHELL_REFERENCE_UNSAFE',
 ] as const;
 export type FaultCode = (typeof FAULT_CODES)[number];

@@ -3,8 +3,9 @@
  * also sees the variables around it, which are never refused.
  */
 import { isSafeName, BUILT_INS } from '../expression/scope.ts';
-import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import { isJsonObject, valueAt, type Json, type JsonObject } from '../json.ts';
 import type { Definition } from '../model.ts';
+import { changeOf } from '../numbers/decimal.ts';
 import type { ParamFault } from '../params/param-check.ts';
 import { schemaFaults, type SchemaFaults } from '../params/schema-faults.ts';
 import { spelledNearly } from '../read/remedies/meant-word.ts';
@@ -84,7 +85,9 @@ function wrongInputs(definition: Definition, given: JsonObject, howToGive: HowTo
   // Of what is not declared the nearest name has been told.
   return faults
     .filter(({ code, path }) => code !== 'UNKNOWN_KEY' || path.length > 1)
-    .map((fault) => wrongInput(fault, definition, howToGive));
+    .map((fault) =>
+      wrongInput(fault, definition, howToGive, valueAt(Object.fromEntries(values), fault.path.map(String))),
+    );
 }
 
 /** A schema is read once for all runs of its definition. */
@@ -95,7 +98,12 @@ function faultsFor(schema: JsonObject): SchemaFaults {
   return faults;
 }
 
-function wrongInput({ code, path, message }: ParamFault, definition: Definition, howToGive: HowToGive): string {
+function wrongInput(
+  { code, path, message }: ParamFault,
+  definition: Definition,
+  howToGive: HowToGive,
+  value: Json | undefined,
+): string {
   const [name = ''] = path;
   const { type, description } = declaredInputs(definition).find((input) => input.name === name) ?? {};
   const words = [type, description].filter((word) => word !== undefined).join(': ');
@@ -103,8 +111,14 @@ function wrongInput({ code, path, message }: ParamFault, definition: Definition,
   if (code === 'MISSING_KEY' && path.length === 1) return `the input "${name}"${about} is needed; ${howToGive(name)}`;
   return path.length === 0
     ? `the inputs do not fit: ${message}`
-    : `the input "${path.join('.')}"${about} does not fit: it ${message}`;
+    : `the input "${path.join('.')}"${about} does not fit: it ${message}${asText(value)}`;
 }
+
+/** A number that is not held is handed over as text, which a schema of numbers refuses. */
+const asText = (value: Json | undefined): string =>
+  typeof value === 'string' && changeOf(value) !== null
+    ? ` (${value} has more digits than a number keeps, so it is handed over as text; declare a text)`
+    : '';
 
 /**
  * What a command line gave, as the definition declares it: `1.4` is the text "1.4" where text is wanted.
@@ -115,19 +129,22 @@ export function asDeclared(definition: Definition, given: JsonObject, texts: Rea
   if (inputSchema === undefined) return given;
   const entries = Object.entries(given).map(([name, value]): [string, Json] => {
     const text = texts.get(name);
-    const isText = text === undefined || typeof value === 'string' || !wantsText(inputSchema, name, value, text);
-    return [name, isText ? value : text];
+    if (text === undefined) return [name, value];
+    if (typeof value !== 'string') return [name, wantsOther(inputSchema, name, value, text) ? text : value];
+    // Whoever declares a number takes the nearest one to a fraction of many digits.
+    const isFraction = value === text && changeOf(text) === 'rounded';
+    return [name, isFraction && wantsOther(inputSchema, name, value, Number(text)) ? Number(text) : value];
   });
   return Object.fromEntries(entries);
 }
 
-/** A value that fits stays what it is; where only its text fits, the text is meant. */
-function wantsText({ required: _others, ...schema }: JsonObject, name: string, value: Json, text: string): boolean {
+/** A value that fits stays what it is; where only what else was written may mean fits, that is meant. */
+function wantsOther({ required: _others, ...schema }: JsonObject, name: string, value: Json, other: Json): boolean {
   const properties = schema['properties'];
   const own = isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
   if (!isJsonObject(own)) return false;
-  if (own['type'] === 'string') return true;
+  if (own['type'] === 'string') return typeof other === 'string';
   const faults = schemaFaults(schema);
   const fits = (one: Json): boolean => faults({ [name]: one }).every(({ path }) => path[0] !== name);
-  return !fits(value) && fits(text);
+  return !fits(value) && fits(other);
 }

@@ -6,7 +6,7 @@ import { fencesIn } from './fences.ts';
 
 export function replyValue(text: string): Json {
   if (text.length > valueBytesMax) return text;
-  const bare = readJson(text.trim());
+  const bare = readJson(text.trim(), 'nearest');
   if (bare !== undefined) return bare;
   const fences = fencesIn(text);
   const [only, ...others] = fences.length === 1 ? fences : fences.filter(({ word }) => /^json/i.test(word));
@@ -15,5 +15,5 @@ export function replyValue(text: string): Json {
   const isAll = text.trim() === whole.trim();
   // Code in some other language may read as JSON by chance; beside words of prose only a fence that says so counts.
   if (word === '' ? !isAll && !/^\s*[[{]/.test(body) : !/^json/i.test(word)) return text;
-  return readJson(body.trim()) ?? text;
+  return readJson(body.trim(), 'nearest') ?? text;
 }

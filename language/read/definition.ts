@@ -73,7 +73,7 @@ export function parseDefinitionText(text: string, options: ReadOptions, format: 
   if (!read.ok) return refused(read.at === undefined ? read.problem : placedAt(read.problem, text, read.at));
   const result = parseDefinition(read.value, options);
   const problems = placed([...read.problems, ...result.problems], text, read.placeOf);
-  return read.problems.length === 0 ? { ...result, problems } : { ok: false, problems, inferred: result.inferred };
+  return hasErrors(read.problems) ? { ok: false, problems, inferred: result.inferred } : { ...result, problems };
 }
 
 export function parseDefinition(value: unknown, options: ReadOptions): ReadResult {

@@ -1,6 +1,7 @@
 /** A request as every door of the listener reads it, and how it is answered. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Json } from '../../language/json.ts';
+import { exactJson } from '../../language/numbers/exact-json.ts';
 import type { WebhookCode, WebhookHeaders } from '../../services/webhooks/senders/sender.ts';
 
 export class Refusal extends Error {
@@ -40,10 +41,10 @@ export async function bodyOf(
   return Buffer.concat(chunks);
 }
 
-/** What a sender says, in UTF-8; an empty body says nothing. */
+/** What a sender says, in UTF-8, its numbers as they are written; an empty body says nothing. */
 export function jsonIn(body: Uint8Array): Json {
   const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
-  return text === '' ? null : (JSON.parse(text) as Json);
+  return text === '' ? null : exactJson(text);
 }
 
 /** Null: nothing but the status. */

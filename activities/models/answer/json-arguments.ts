@@ -2,6 +2,7 @@
 import { isDeep } from '../../../language/expression/nesting.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
 import { valueDepthMax } from '../../../language/limits.ts';
+import { exactJson } from '../../../language/numbers/exact-json.ts';
 
 export type Arguments =
   | { state: 'read'; input: JsonObject }
@@ -21,7 +22,7 @@ export function readArguments(text: string, wrapped = 0): Arguments {
   if (text.trim() === '') return { state: 'read', input: {} };
   if (isDeep(text)) return isCut(text) ? { state: 'cut', text } : TOO_DEEP;
   try {
-    const value = JSON.parse(text) as Json;
+    const value = exactJson(text, 'nearest');
     // Some models write the object once more as a text.
     if (typeof value === 'string' && wrapped < wrappingsMax && isWrapped(value.trim()))
       return readArguments(value, wrapped + 1);

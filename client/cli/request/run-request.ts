@@ -7,6 +7,7 @@ import { BUILT_INS, isSafeName } from '../../../language/expression/scope.ts';
 import { refuseFault } from '../../../runs/client-error.ts';
 import { givenHandleFault } from '../../../runs/handles/given-handle.ts';
 import type { Known } from '../../read-definition.ts';
+import { readExactly } from './given-json.ts';
 import { usage } from './usage.ts';
 
 export function projectFolder(given: string): string {
@@ -39,7 +40,7 @@ export function readInputs(file: string | undefined, assignments: readonly strin
     const at = assignment.indexOf('=');
     if (at < 1) throw usage(`${option} ${assignment} has no name and value; write ${option} name=value.`);
     const name = nameFor(assignment.slice(0, at));
-    const value = valueOf(assignment.slice(at + 1));
+    const value = valueOf(`${option} ${name}`, assignment.slice(at + 1));
     refuseFault(valueFault(value, `${option} ${name}`));
     inputs[name] = value;
   }
@@ -85,11 +86,12 @@ export function handleFor(id: string): string {
 }
 
 /** JSON is a value, anything else text. */
-function valueOf(text: string): Json {
+function valueOf(place: string, text: string): Json {
   try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return text;
+    return readExactly(place, text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return text;
+    throw error;
   }
 }
 
@@ -102,7 +104,7 @@ function inputsIn(file: string): JsonObject {
       `--input-file ${file} cannot be read (${error instanceof Error ? error.message : String(error)}); give a file that holds a JSON object.`,
     );
   }
-  const value = valueOf(text);
+  const value = valueOf(`--input-file ${file}`, text);
   if (!isJsonObject(value)) throw usage(`--input-file ${file} does not hold a JSON object; write {"name": value, …}.`);
   return value;
 }

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { shortened } from '../../../language/events/preview.ts';
 import { isJsonObject, valueFault } from '../../../language/json.ts';
-import { refuseFault } from '../../../runs/client-error.ts';
+import { ClientError, refuseFault } from '../../../runs/client-error.ts';
 import type { Replies } from '../../definition-tests/test-file.ts';
 import type { SimulatedStep, SimulationReport } from '../../simulate/simulate.ts';
 import type { Paint } from '../../show/paint.ts';
@@ -70,14 +70,16 @@ async function show(file: string, options: Options): Promise<number> {
 }
 
 async function repliesIn(file: string): Promise<Replies> {
-  const [{ readReplies }, { readFileSync }] = await Promise.all([
+  const [{ readReplies }, { readExactly }, { readFileSync }] = await Promise.all([
     import('../../definition-tests/test-file.ts'),
+    import('../request/given-json.ts'),
     import('node:fs'),
   ]);
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(file, 'utf8'));
+    value = readExactly(`--replies ${file}`, readFileSync(file, 'utf8'));
   } catch (error) {
+    if (error instanceof ClientError) throw error;
     throw usage(
       `--replies ${file} cannot be read as JSON (${error instanceof Error ? error.message : String(error)}); give a file of {KEY-or-PATTERN: reply}.`,
     );

@@ -153,7 +153,7 @@ function badExpression(text: string, path: string, { problem, unknown }: ParsedE
   const fix = expressionFix(text);
   const message = unknown === undefined ? problem.message : unknownCall(unknown);
   return {
-    code: 'BAD_EXPRESSION',
+    code: problem.code === 'NUMBER_CHANGES' ? problem.code : 'BAD_EXPRESSION',
     severity: 'error',
     path,
     message: fix === undefined ? message : `${message}; ${fix}`,

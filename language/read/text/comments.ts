@@ -1,5 +1,5 @@
 /** Comments of a JSON text become spaces, so that every place in it stays what it was. */
-import { endOfText } from './text-bounds.ts';
+import { endOfText } from '../../numbers/text-end.ts';
 
 const QUOTE = 34;
 const SLASH = 47;

@@ -1,7 +1,7 @@
 /** The forms that a definition is written in (JSON, with comments or without, and YAML), read to one value. */
-import { duplicateKeys } from './duplicate-keys.ts';
 import { readJsonText } from './json-text.ts';
 import { placesInJson } from './json-places.ts';
+import { silentChanges } from './silent-changes.ts';
 import { withoutComments } from './comments.ts';
 import type { DefinitionText } from './placed-problems.ts';
 import { readYaml } from './yaml-text.ts';
@@ -18,7 +18,7 @@ export function readDefinitionText(text: string, format: Format): DefinitionText
 }
 
 function inJson(text: string, value: unknown): DefinitionText {
-  return { ok: true, value, problems: duplicateKeys(text), placeOf: (paths) => placesInJson(text, paths) };
+  return { ok: true, value, problems: silentChanges(text), placeOf: (paths) => placesInJson(text, paths) };
 }
 
 /** What a file holds, by the end of its name. */

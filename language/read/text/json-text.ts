@@ -4,6 +4,7 @@
  * more to find out. This stays ours: jsonc-parser takes 50 to 150 ms for a hostile text of 1 MB where this
  * takes 20, recurses, and does not say what should stand where it found an unknown word.
  */
+import { exactJson, withoutMark } from '../../numbers/exact-json.ts';
 import type { Problem } from '../../problems.ts';
 import { placesIn } from './place.ts';
 import { checkTextBounds } from './text-bounds.ts';
@@ -12,11 +13,11 @@ import { checkTextBounds } from './text-bounds.ts';
 export type JsonText = { ok: true; value: unknown } | { ok: false; problem: Problem; at?: number };
 
 export function readJsonText(text: string): JsonText {
-  const source = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  const source = withoutMark(text);
   const beyond = checkTextBounds(source);
   if (beyond !== undefined) return { ok: false, problem: beyond };
   try {
-    return { ok: true, value: JSON.parse(source) };
+    return { ok: true, value: exactJson(source, 'nearest') };
   } catch {
     const { at, message } = faultIn(source);
     const problem: Problem = {

@@ -4,12 +4,12 @@
  * whatever follows; what is not JSON may pass.
  */
 import { valueDepthMax, valuesMax } from '../../limits.ts';
+import { endOfText } from '../../numbers/text-end.ts';
 import type { Problem } from '../../problems.ts';
 import { placesIn } from './place.ts';
 
 const QUOTE = 34;
 const COMMA = 44;
-const BACKSLASH = 92;
 const [ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [91, 93, 123, 125] as const;
 
 export function checkTextBounds(source: string): Problem | undefined {
@@ -35,13 +35,6 @@ export function checkTextBounds(source: string): Problem | undefined {
       );
   }
   return undefined;
-}
-
-/** Where its closing quote stands, or the last character. */
-export function endOfText(source: string, from: number): number {
-  let at = from + 1;
-  while (at < source.length && source.charCodeAt(at) !== QUOTE) at += source.charCodeAt(at) === BACKSLASH ? 2 : 1;
-  return at;
 }
 
 function problem(code: 'TOO_DEEP' | 'TOO_LARGE', message: string): Problem {

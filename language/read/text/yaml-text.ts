@@ -13,13 +13,14 @@ import {
   isScalar,
   isSeq,
   type Node,
+  type Scalar,
   Parser,
   type YAMLError,
   YAMLParseError,
 } from 'yaml';
 import { valueDepthMax, yamlBytesMax } from '../../limits.ts';
 import type { Problem, ProblemCode } from '../../problems.ts';
-import { duplicatesMax } from './duplicate-keys.ts';
+import { changesMax, keyTwice, numberProblem } from './silent-changes.ts';
 import { placedAt, type DefinitionText } from './placed-problems.ts';
 import { pathTo, placesIn } from './place.ts';
 import { WantedPaths } from './wanted-paths.ts';
@@ -49,7 +50,9 @@ export function readYaml(text: string): DefinitionText {
   return {
     ok: true,
     value,
-    problems: reading.twice.map((one) => twice(text, one)),
+    problems: reading.changes.map(({ problem, at }) =>
+      placedAt({ ...problem, message: `${placesIn(text)(at)}: ${problem.message}` }, text, at),
+    ),
     placeOf: (paths) => placesInYaml(contents, paths),
   };
 }
@@ -139,15 +142,17 @@ function tooDeep(text: string): number | undefined {
   return undefined;
 }
 
-interface Twice {
-  key: string;
-  path: string;
+interface Change {
+  problem: Problem;
   at: number;
 }
 
+/** Whoever writes YAML by hand leaves out quotes. */
+const ANY = /^/;
+
 class Reading {
   fault: { at: number; message: string } | undefined;
-  readonly twice: Twice[] = [];
+  readonly changes: Change[] = [];
 
   value(node: Node | null, path: string): unknown {
     if (node === null || this.fault !== undefined) return null;
@@ -155,7 +160,7 @@ class Reading {
     if (isAlias(node) || ('anchor' in node && node.anchor !== undefined))
       return this.#refuse(at, 'anchors (&) and aliases (*) are not read; write the value where it is needed');
     if (node.tag !== undefined) return this.#refuse(at, TAGS);
-    if (isScalar(node)) return node.value;
+    if (isScalar(node)) return this.#scalar(node, path, at);
     if (isSeq(node)) return node.items.map((item, index) => this.value(item as Node | null, pathTo(path, index)));
     return isMap(node) ? this.#map(node.items, path, at) : null;
   }
@@ -167,11 +172,23 @@ class Reading {
       const { key, value } = pair as { key: Node | null; value: Node | null };
       if (!isScalar(key)) return this.#refuse(at, keyWords(key));
       const name = String(key.source ?? key.value);
-      if (entries.has(name) && this.twice.length < duplicatesMax)
-        this.twice.push({ key: name, path: pathTo(path, name), at: key.range?.[0] ?? at });
+      if (entries.has(name)) this.#told(keyTwice(name, pathTo(path, name)), key.range?.[0] ?? at);
       entries.set(name, this.value(value, pathTo(path, name)));
     }
     return Object.fromEntries(entries);
+  }
+
+  #scalar({ value, source = '' }: Scalar, path: string, at: number): unknown {
+    if (typeof value === 'number')
+      this.#told(
+        numberProblem(source, () => path, ANY),
+        at,
+      );
+    return value;
+  }
+
+  #told(problem: Problem | null, at: number): void {
+    if (problem !== null && this.changes.length < changesMax) this.changes.push({ problem, at });
   }
 
   #refuse(at: number, message: string): null {
@@ -190,11 +207,6 @@ function keyWords(key: Node | null): string {
 function remedyAt(text: string, at: number): string | undefined {
   const line = text.slice(text.lastIndexOf('\n', at - 1) + 1, (text.indexOf('\n', at) + 1 || text.length + 1) - 1);
   return /(?:^|[:,[-])\s*\{\{/.test(line) ? BRACES : undefined;
-}
-
-function twice(text: string, { key, path, at }: Twice): Problem {
-  const message = `${placesIn(text)(at)}: "${key}" stands twice in this object, and only the last would count; keep one of them`;
-  return placedAt({ code: 'DUPLICATE_KEY', severity: 'error', path, message, fix: `remove one "${key}"` }, text, at);
 }
 
 function placesInYaml(root: Node | null, paths: readonly string[]): Map<string, number> {

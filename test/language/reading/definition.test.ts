@@ -71,8 +71,9 @@ const sentence = (result: ReadResult): string[] =>
   result.problems.map(({ code, path, message }) => `${code} ${path}: ${message}`);
 
 /** In the canonical form a key without effect is gone. */
+/** Of what was read; what the text alone shows is gone by then. */
 const lastingCodes = ({ problems }: ReadResult): string[] =>
-  problems.map(({ code }) => code).filter((code) => code !== 'KEY_WITHOUT_EFFECT');
+  problems.map(({ code }) => code).filter((code) => code !== 'KEY_WITHOUT_EFFECT' && code !== 'NUMBER_CHANGES');
 
 function readBad({ definition, text, format }: BadCase): ReadResult {
   if (definition?.generate === 'steps')
