@@ -25,6 +25,7 @@ const PERMANENT: ReadonlySet<string> = new Set([
   'COMMAND_NOT_BUILT',
   'PATH_OUTSIDE_PROJECT',
   'VALUE_TOO_LARGE',
+  'VALUE_NOT_JSON',
   'UNKNOWN_DEFINITION',
   'DEFINITION_INVALID',
   'NESTING_TOO_DEEP',
@@ -180,6 +181,7 @@ export const FAILURE_CODES = {
   UNKNOWN_DEFINITION: 'A `$ref` or a variable names a definition that is not available to the run',
   UNRESOLVED_REFERENCE: 'A reference has no value where it is used',
   VALUE_TOO_LARGE: 'A value is larger than a run can hold',
+  VALUE_NOT_JSON: 'A value is none that JSON can say',
 } as const;
 
 export type FailureCode = keyof typeof FAILURE_CODES;

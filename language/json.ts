@@ -1,5 +1,6 @@
 /** Values a run can hold: exactly what JSON can say, up to the bounds in limits.ts. */
 import { valueBytesMax, valueDepthMax, valuePartsMax } from './limits.ts';
+import { notPlainWords } from './plain-json.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -28,9 +29,10 @@ export const pathOfPointer = (pointer: string): string[] =>
 
 /** Of a problem, of a failure, and of what a client is told. */
 export const VALUE_FAULT = 'VALUE_TOO_LARGE';
+export const NOT_JSON_FAULT = 'VALUE_NOT_JSON';
 
 export interface ValueFault {
-  code: typeof VALUE_FAULT;
+  code: typeof VALUE_FAULT | typeof NOT_JSON_FAULT;
   /** One sentence: place, finding, remedy. */
   message: string;
 }
@@ -73,9 +75,14 @@ export function depthFault(value: unknown, place: string, { around = 0 }: Room =
   return { code: VALUE_FAULT, message };
 }
 
-/** Why a run cannot hold the value, for its depth or its size as JSON; null where it can. */
+/** Why a run cannot hold the value, for what it is, its depth or its size as JSON; null where it can. */
 export function valueFault(value: unknown, place: string, room: Room = {}): ValueFault | null {
-  return depthFault(value, place, room) ?? sizeFault(value, place, room);
+  return plainFault(value, place) ?? depthFault(value, place, room) ?? sizeFault(value, place, room);
+}
+
+function plainFault(value: unknown, place: string): ValueFault | null {
+  const message = notPlainWords(value, place);
+  return message === null ? null : { code: NOT_JSON_FAULT, message };
 }
 
 function sizeFault(value: unknown, place: string, { bytesMax = valueBytesMax }: Room = {}): ValueFault | null {

@@ -45,7 +45,7 @@ describe('depth', () => {
     const round: { [key: string]: Json } = {};
     round['one'] = round;
     round['other'] = round;
-    expect(valueFault(round, 'x')?.code).toBe('VALUE_TOO_LARGE');
+    expect(valueFault(round, 'x')?.code).toBe('VALUE_NOT_JSON');
   });
 
   test('what will be put around a value counts', () => {

@@ -9,6 +9,7 @@ import type * as z from 'zod';
 import { FAILURE_CODES, type FailureInfo } from '../../language/failure.ts';
 import { VALUE_FAULT, valueFault, type Json, type JsonObject } from '../../language/json.ts';
 import { valueBytesMax } from '../../language/limits.ts';
+import { notPlainWords } from '../../language/plain-json.ts';
 import { CommandFailure, type CommandContext } from '../../services/commands/define-command.ts';
 import type { OwnCommand } from '../../services/commands/own-commands.ts';
 import type { Outcome } from './own-messages.ts';
@@ -52,24 +53,24 @@ function thrown(name: string, error: unknown): Outcome {
   const message = `${name}: ${said === '' ? 'it failed without a word' : said}`.slice(0, messageLengthMax);
   if (!(error instanceof CommandFailure))
     return { ok: false, failure: { code: 'ACTIVITY_FAILED', message }, trace: inspect(error) };
+  const { details, fault } = detailsOf(error);
+  // It says itself what it means; where that came from is another matter.
+  const trace = [error.cause === undefined ? [] : inspect(error.cause), fault ?? []].flat();
   // Codes of Sentinel's own mean what they mean.
   const isOwn = CODE.test(error.code) && !Object.hasOwn(FAILURE_CODES, error.code);
   return {
     ok: false,
-    failure: { code: isOwn ? error.code : 'ACTIVITY_FAILED', message, ...detailsOf(error) },
-    // It says itself what it means; where that came from is another matter.
-    ...(error.cause === undefined ? {} : { trace: inspect(error.cause) }),
+    failure: { code: isOwn ? error.code : 'ACTIVITY_FAILED', message, ...(details === undefined ? {} : { details }) },
+    ...(trace.length === 0 ? {} : { trace: trace.join('\n') }),
   };
 }
 
-function detailsOf({ details }: CommandFailure): { details?: JsonObject } {
-  try {
-    const plain = details === undefined ? undefined : (JSON.parse(JSON.stringify(details)) as JsonObject);
-    return plain === undefined || valueFault(plain, 'details') !== null ? {} : { details: plain };
-  } catch {
-    // Details that are no JSON are left out; the message stands.
-    return {};
-  }
+/** Details that are no JSON are left out, which is said; the message stands. */
+function detailsOf({ details }: CommandFailure): { details?: JsonObject; fault?: string } {
+  if (details === undefined) return {};
+  const fault = valueFault(details, 'details');
+  if (fault !== null) return { fault: `the details are left out: ${fault.message}` };
+  return { details: JSON.parse(JSON.stringify(details)) as JsonObject };
 }
 
 async function resultOf({ name, result: schema }: OwnCommand, returned: unknown): Promise<string> {
@@ -79,8 +80,9 @@ async function resultOf({ name, result: schema }: OwnCommand, returned: unknown)
     throw invalid(`its result cannot be checked (${error instanceof Error ? error.message : String(error)})`);
   });
   if (!read.success) throw invalid(issuesOf('result', read.error));
-  const text = textOf(read.data);
-  if (text === null) throw invalid('result: it is no JSON');
+  const odd = notPlainWords(read.data, 'the result');
+  if (odd !== null) throw invalid(odd);
+  const text = JSON.stringify(read.data) ?? 'null';
   const bytes = Buffer.byteLength(text);
   if (bytes > valueBytesMax)
     throw new Refused(
@@ -88,13 +90,4 @@ async function resultOf({ name, result: schema }: OwnCommand, returned: unknown)
       `the result of ${name} has ${bytes} bytes as JSON, and at most ${valueBytesMax} are taken; return less of it`,
     );
   return text;
-}
-
-/** Null for what JSON cannot say: circles, big integers. */
-function textOf(value: unknown): string | null {
-  try {
-    return JSON.stringify(value) ?? 'null';
-  } catch {
-    return null;
-  }
 }

@@ -21,6 +21,7 @@ export function exitCodeOfError(code: ClientErrorCode): number {
     case 'FORK_DEFINITION_DIFFERS':
     case 'SETTINGS':
     case 'VALUE_TOO_LARGE':
+    case 'VALUE_NOT_JSON':
     case 'EVENT_RESERVED':
     case 'TELL_INVALID':
       return EXIT.usage;

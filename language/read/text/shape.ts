@@ -4,6 +4,7 @@
  * deep.
  */
 import { nestingDepthMax, stepsMax, valuesMax } from '../../limits.ts';
+import { wordsOf } from '../../plain-json.ts';
 import type { Problem } from '../../problems.ts';
 
 const STEP_LISTS: ReadonlySet<string> = new Set(['steps', 'then', 'else', 'branches']);
@@ -21,11 +22,7 @@ export function checkShape(root: unknown): Problem | undefined {
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { value, path, depth } = next;
     if (!isJsonLike(value))
-      return problem(
-        'WRONG_TYPE',
-        path,
-        `${typeof value === 'number' || value === undefined ? String(value) : `a ${typeof value}`} is not a value that JSON can hold`,
-      );
+      return problem('WRONG_TYPE', path, `${wordsOf(value)?.[0] ?? 'undefined'} is not a value that JSON can hold`);
     if (typeof value !== 'object' || value === null) continue;
     if (depth >= nestingDepthMax) {
       return problem(
@@ -56,11 +53,7 @@ export function checkShape(root: unknown): Problem | undefined {
   return undefined;
 }
 
-function isJsonLike(value: unknown): boolean {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
-  if (typeof value === 'number') return Number.isFinite(value);
-  return typeof value === 'object';
-}
+const isJsonLike = (value: unknown): boolean => value !== undefined && wordsOf(value) === null;
 
 function problem(code: Problem['code'], path: string, message: string): Problem {
   return { code, severity: 'error', path, message };
