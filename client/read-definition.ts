@@ -20,6 +20,7 @@ import {
   readDefinitionText,
 } from '../language/read/text/definition-text.ts';
 import { parseDefinitionText, type ReadOptions } from '../language/read/definition.ts';
+import type { ResultSchemas } from '../language/read/shapes/of-steps.ts';
 import { spelledNearly } from '../language/read/remedies/meant-word.ts';
 import { ownRoot } from '../services/home/package-root.ts';
 
@@ -41,6 +42,8 @@ export type Known = (name: string) => Definition | undefined;
 export interface Commands {
   catalogue: Catalogue;
   params?: ParamCheck;
+  /** And of their results. */
+  results?: ResultSchemas;
   /** The project that definitions belong to: paths of `$ref`s stay in it. */
   root?: string;
 }
@@ -58,14 +61,20 @@ export function readDefinitionFile(file: string, named: Named): DefinitionRead {
 }
 
 /** As the options of reading a definition. */
-export const commandsOf = ({ catalogue, params }: Commands): Pick<ReadOptions, 'catalogue' | 'params'> =>
-  params === undefined ? { catalogue } : { catalogue, params };
-
-/** Commands and project, of whatever has them. */
-export const inProject = ({ catalogue, params, root }: Commands): Commands => ({
+export const commandsOf = ({
+  catalogue,
+  params,
+  results,
+}: Commands): Pick<ReadOptions, 'catalogue' | 'params' | 'results'> => ({
   catalogue,
   ...(params === undefined ? {} : { params }),
-  ...(root === undefined ? {} : { root }),
+  ...(results === undefined ? {} : { results }),
+});
+
+/** Commands and project, of whatever has them. */
+export const inProject = (commands: Commands): Commands => ({
+  ...commandsOf(commands),
+  ...(commands.root === undefined ? {} : { root: commands.root }),
 });
 
 function readWith(file: string, root: string | undefined, options: ReadOptions): DefinitionRead {
@@ -89,15 +98,17 @@ function readWith(file: string, root: string | undefined, options: ReadOptions):
 export class DefinitionFiles implements Named {
   readonly catalogue: Catalogue;
   readonly params?: ParamCheck;
+  readonly results?: ResultSchemas;
   readonly root?: string;
   readonly #folders: readonly { path: string; deep: boolean }[];
   readonly #found = new Map<string, string | null>();
   readonly #names = new Map<string, string | null>();
   readonly #read = new Map<string, DefinitionRead>();
 
-  constructor({ catalogue, params, root }: Commands, folders: readonly { path: string; deep: boolean }[]) {
+  constructor({ catalogue, params, results, root }: Commands, folders: readonly { path: string; deep: boolean }[]) {
     this.catalogue = catalogue;
     if (params !== undefined) this.params = params;
+    if (results !== undefined) this.results = results;
     if (root !== undefined) this.root = root;
     this.#folders = folders;
   }

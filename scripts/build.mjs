@@ -42,7 +42,7 @@ const catalogueAsValue = {
   name: 'catalogue-as-value',
   setup({ onLoad }) {
     onLoad({ filter: /[/\\]activities[/\\]commands[/\\]catalogue\.ts$/ }, () => ({
-      contents: ['builtInCatalogue', 'builtInParameters']
+      contents: ['builtInCatalogue', 'builtInParameters', 'builtInResults']
         .map((name) => `export const ${name} = () => (${JSON.stringify(catalogueModule[name]())});`)
         .join('\n'),
     }));

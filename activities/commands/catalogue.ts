@@ -1,10 +1,10 @@
 /**
- * The catalogue of the built-in commands, and the JSON Schemas of what they take. The build writes their values into the command line in place of this
+ * The catalogue of the built-in commands, and the JSON Schemas of what they take and give. The build writes their values into the command line in place of this
  * module (scripts/build.mjs): a quick verb does not load what commands run with.
  */
 import type { Catalogue } from '../../language/catalogue.ts';
 import type { JsonObject } from '../../language/json.ts';
-import { checkedParametersOf } from './parameters.ts';
+import { checkedParametersOf, resultOf } from './parameters.ts';
 import { builtInCommands, createRegistry } from './registry.ts';
 
 export function builtInCatalogue(): Catalogue {
@@ -13,4 +13,8 @@ export function builtInCatalogue(): Catalogue {
 
 export function builtInParameters(): { readonly [command: string]: JsonObject } {
   return Object.fromEntries(builtInCommands().map((command) => [command.name, checkedParametersOf(command)]));
+}
+
+export function builtInResults(): { readonly [command: string]: JsonObject } {
+  return Object.fromEntries(builtInCommands().map((command) => [command.name, resultOf(command)]));
 }

@@ -23,6 +23,11 @@ export function checkedParametersOf(command: Command): JsonObject {
   return rules.length === 0 ? parameters : { ...parameters, allOf: rules };
 }
 
+export function resultOf({ result }: Pick<Command, 'result'>): JsonObject {
+  const { $schema: _schema, ...schema } = z.toJSONSchema(result, { unrepresentable: 'any' }) as unknown as JsonObject;
+  return schema;
+}
+
 function needRules({ needs }: Command): JsonObject[] {
   return needs === undefined ? [] : [{ anyOf: needs.map((required) => ({ required: [...required] })) }];
 }

@@ -17,7 +17,7 @@ import type * as model from '../../language/model.ts';
 import type { Problem } from '../../language/problems.ts';
 import { schemaFaults } from '../../language/params/schema-faults.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
-import { builtInParamCheck } from '../lookup/built-in-params.ts';
+import { builtInParamCheck, builtInResultSchemas } from '../lookup/built-in-params.ts';
 import type { BuiltInCommands } from './built-in-commands.ts';
 import type { Exactly, McpCommands, ParamsOf } from './command-params.ts';
 import type {
@@ -330,6 +330,7 @@ export class SentinelBuilder<Scope, At extends Place, Gives = Scope> implements 
     const read = parseDefinition(definition, {
       catalogue: { ...builtInCatalogue(), ...ownEntries(commands) },
       params: builtInParamCheck(schemaFaults),
+      results: builtInResultSchemas(),
       // What a `$ref` names is looked for when a run starts.
       knownRefs: (name) => ({ name, steps: [], loop: { type: 'once' } }),
     });

@@ -34,6 +34,7 @@ import { noObject, type RefFiles } from './draft/mounts.ts';
 import { readDefinitionText, type Format } from './text/definition-text.ts';
 import { placed, placedAt } from './text/placed-problems.ts';
 import { collectSetters } from './inventory/setters.ts';
+import { StepShapes, type ResultSchemas } from './shapes/of-steps.ts';
 import { checkShape } from './text/shape.ts';
 import { collectSites } from './inventory/sites.ts';
 
@@ -47,6 +48,8 @@ export interface ReadOptions {
   catalogue: Catalogue;
   /** What is known of the parameters of commands. */
   params?: ParamCheck;
+  /** What is known of their results. */
+  results?: ResultSchemas;
   /** Finds a stored definition for `$ref`; without it no `$ref` resolves. */
   knownRefs?: KnownRefs;
   /** What is wrong with a definition that is there and that `knownRefs` does not give for it. */
@@ -97,6 +100,8 @@ export function parseDefinition(value: unknown, options: ReadOptions): ReadResul
   const items = bindItems(sites, written, origins, { catalogue, knownRefs });
   const references = [...written, ...items.references];
   const setters = collectSetters(sites);
+  const tooEarly = readTooEarly(written, setters, items.unbound);
+  const shapes = new StepShapes(setters, knownRefs, options.results);
   problems.push(
     ...badExpressions,
     ...checkSteps(sites, origins, catalogue),
@@ -109,12 +114,16 @@ export function parseDefinition(value: unknown, options: ReadOptions): ReadResul
     ...checkEvents(sites, origins),
     ...(options.isBounded === true ? [] : checkBounds(sites, origins, knownRefs)),
     ...items.problems,
-    ...checkReferences(sites, written, readTooEarly(written, setters, items.unbound)),
+    ...checkReferences(sites, written, tooEarly),
     ...checkUnread(sites, unread),
     ...checkShellLines(sites, origins, catalogue),
     ...checkLabels(sites, references, origins),
     ...checkFlow(sites, references, setters, origins),
-    ...checkResults(references, setters, knownRefs),
+    ...checkResults(
+      references.filter((reference) => !tooEarly.has(reference)),
+      setters,
+      shapes,
+    ),
     ...checkExposure(sites, origins, catalogue),
     ...checkNesting(sites, origins, { knownRefs, refusedRefs: options.refusedRefs, nearRef: options.nearRef }),
     ...checkHanded(sites, origins, (handed) => parseDefinition(handed, ofNoFile(options)).problems),

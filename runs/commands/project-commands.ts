@@ -4,12 +4,13 @@
  * reads a definition, and for the worker that performs them.
  */
 import type { Catalogue, CommandEntry } from '../../language/catalogue.ts';
-import type { JsonObject } from '../../language/json.ts';
+import type { Json, JsonObject } from '../../language/json.ts';
 import { toolNameProblems } from '../../language/models/tool-names.ts';
 import type { ParamCheck } from '../../language/params/param-check.ts';
+import type { ResultSchemas } from '../../language/read/shapes/of-steps.ts';
 import { schemaFaults } from '../../language/params/schema-faults.ts';
 import { zodFaults } from '../../language/params/zod-faults.ts';
-import type { OwnCommand } from '../../services/commands/own-commands.ts';
+import { resultOf, type OwnCommand } from '../../services/commands/own-commands.ts';
 import type { AcceptedServers, McpTool } from '../../services/config/accepted-tools.ts';
 import { ConfigError } from '../../services/home/config-error.ts';
 import type { ProjectConfig } from '../../services/config/project-config.ts';
@@ -18,6 +19,7 @@ export interface ProjectCommands {
   /** The built-in ones included. */
   catalogue: Catalogue;
   params?: ParamCheck;
+  results?: ResultSchemas;
   /** Where the project lies, where definitions of it are read. */
   root?: string;
   /** What whoever reads definitions should know, as sentences. */
@@ -43,6 +45,7 @@ export function projectCommands(builtIn: Catalogue, project: ConfiguredProject):
   return {
     catalogue: { ...builtIn, ...Object.fromEntries(entries) },
     params: paramCheck(config.commands, tools),
+    results: resultSchemas(config.commands),
     notices: [
       ...Object.keys(config.mcpServers)
         .filter((server) => !Object.hasOwn(accepted, server))
@@ -132,4 +135,15 @@ function paramCheck(own: readonly OwnCommand[], tools: readonly McpCommand[]): P
   for (const { name, params } of own) checks.set(name, (given) => zodFaults(params, given));
   for (const { command, tool } of tools) checks.set(command, (given) => schemaFaults(tool.inputSchema)(given));
   return (command, params) => checks.get(command)?.(params) ?? [];
+}
+
+function resultSchemas(own: readonly OwnCommand[]): ResultSchemas {
+  const schemas = new Map<string, Json>();
+  return (command) => {
+    const found = own.find(({ name }) => name === command);
+    if (found === undefined) return undefined;
+    const known = schemas.get(command) ?? (resultOf(found.result) as Json);
+    schemas.set(command, known);
+    return known;
+  };
 }

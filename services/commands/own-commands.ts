@@ -20,6 +20,8 @@ const Schema = z.custom<z.ZodType>(isSchema, {
 /** Its parameters as models are told of them; throws where zod cannot say. */
 export const parametersOf = (params: z.ZodType): Record<string, unknown> =>
   z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' });
+export const resultOf = (result: z.ZodType): Record<string, unknown> =>
+  z.toJSONSchema(result, { unrepresentable: 'any' });
 
 function takesObject(params: z.ZodType): boolean {
   try {

@@ -10,6 +10,7 @@ import type { DefinitionSite, Sites, StepSite } from '../inventory/sites.ts';
 import { nearestFix } from '../remedies/meant-word.ts';
 import type { KnownRefs } from './nesting.ts';
 import { isSet, namesSet, type Names } from './references.ts';
+import { END_FIELDS } from '../shapes/of-steps.ts';
 import { badSchema } from './step-details.ts';
 import { checkName } from './steps.ts';
 
@@ -61,9 +62,6 @@ function foreignKey(schema: Plain): SchemaFlaw | null {
   const message = `"${key}" is not a keyword of a JSON Schema; inputs are listed in "properties": {"properties": {"${key}": {…}}}`;
   return { path: [key], message };
 }
-
-/** What the end of every nested run says, whatever its definition declares. */
-export const END_FIELDS: ReadonlySet<string> = new Set(['success', 'outcome', 'iterations', 'results', 'failureCount']);
 
 function checkOutputs({ value, path }: DefinitionSite, origins: Origins): Problem[] {
   const { outputs } = value;

@@ -1,57 +1,67 @@
-/** Fields of results that are not there: misspelt ones of a shell's result, and those of a run nobody waited for. */
+/** Fields that are not there, held against what is known of results and values; and those of a run nobody waited for. */
 import { isMethod } from '../../expression/expression.ts';
 import type { Problem } from '../../problems.ts';
-import { MODEL_FIELDS, STEP_FIELDS } from '../../expression/scope.ts';
 import { inBraces, type ReferenceSite } from '../inventory/collect-references.ts';
 import { isPlain, type Plain } from '../draft/draft.ts';
-import { nearest, nearestFix } from '../remedies/meant-word.ts';
-import type { KnownRefs } from './nesting.ts';
-import { END_FIELDS } from './declared.ts';
+import { nearest } from '../remedies/meant-word.ts';
 import type { Setter, Setters } from '../inventory/setters.ts';
+import { fieldOf, type ObjectShape, type Shape } from '../shapes/shape.ts';
+import { END_FIELDS, shapeOfInput, type StepShapes } from '../shapes/of-steps.ts';
+import { isBound } from './references.ts';
+import { isShells } from './some-paths.ts';
 
-const SHELL_FIELDS = ['exitCode', 'exit_code', 'stdout', 'stderr', 'output', 'lines', 'data', 'success', 'durationMs'];
-/** What may be read of a shell step. */
-const KNOWN_FIELDS = [
-  ...new Set([
-    ...SHELL_FIELDS,
-    ...[...STEP_FIELDS].filter((field) => !MODEL_FIELDS.includes(field)),
-    'signal',
-    'executionId',
-    'pid',
-  ]),
-];
-
-export function checkResults(references: readonly ReferenceSite[], setters: Setters, knownRefs: KnownRefs): Problem[] {
+export function checkResults(references: readonly ReferenceSite[], setters: Setters, shapes: StepShapes): Problem[] {
   return references.flatMap((reference) => {
-    const { own, result, field } = resultRead(reference, setters);
-    // A dotted word in a shell line may be a file's name.
-    if (field === undefined || own.length === 0 || (reference.from === 'shell' && !inBraces(reference))) return [];
-    if (isOfFailure(result, field)) return [];
-    if (own.every(({ site }) => site.step.type === 'shell')) return checkShellField(reference, result, field);
-    if (own.every(isNotAwaited) && END_FIELDS.has(field)) return [notAwaited(reference, field, own)];
-    return checkGivenField(reference, field, own, knownRefs);
+    const { own, result, path, shape } = readOf(reference, setters, shapes);
+    const [field] = path;
+    if (field === undefined) return [];
+    if (isOfShell(reference, own) || isOfFailure(result, field)) return [];
+    if (own.length > 0 && own.every(isNotAwaited) && END_FIELDS.has(field)) return [notAwaited(reference, field, own)];
+    const missing = missingIn(shape(), path, reference);
+    return missing === null ? [] : [unknownField(reference, result, path, missing)];
   });
 }
 
-interface ResultRead {
+interface Read {
   /** The steps whose result it is. */
   own: readonly Setter[];
-  /** What stands for the result: a name, `named.LABEL`, `steps.N` or `loop.N`. */
+  /** What stands for the value: a name, `named.LABEL`, `steps.N` or `loop.N`. */
   result: string;
-  field: string | undefined;
+  /** From there on. */
+  path: readonly string[];
+  shape: () => Shape;
 }
 
-function resultRead({ name, path, place: { definition, loops } }: ReferenceSite, setters: Setters): ResultRead {
-  const [first = '', second] = path;
-  const below = (own: readonly Setter[]): ResultRead => ({ own, result: `${name}.${first}`, field: second });
-  if (name === 'named') return below(setters.onlySetters(first, definition));
-  if (name === 'steps') return below(stepAt(definition.value, first, setters));
+function readOf(reference: ReferenceSite, setters: Setters, shapes: StepShapes): Read {
+  const {
+    name,
+    path,
+    place: { definition, loops },
+  } = reference;
+  const [first = '', ...below] = path;
+  const byPlace = (own: readonly Setter[]): Read => ({
+    own,
+    result: `${name}.${first}`,
+    path: below,
+    shape: () => shapes.ofResults(own),
+  });
+  if (name === 'named') return byPlace(setters.onlySetters(first, definition));
+  if (name === 'steps') return byPlace(stepAt(definition.value, first, setters));
   // A definition inside a loop of another has steps of its own.
   if (name === 'loop') {
     const around = loops.findLast((loop) => loop.place.definition === definition);
-    return below(stepAt(around?.owner ?? definition.value, first, setters));
+    return byPlace(stepAt(around?.owner ?? definition.value, first, setters));
   }
-  return { own: setters.onlySetters(name, definition), result: name, field: path[0] };
+  const { inputSchema } = definition.value;
+  if (name === 'input')
+    return { own: [], result: `input.${first}`, path: below, shape: () => shapeOfInput(inputSchema, first) };
+  const own = setters.onlySetters(name, definition);
+  const shape = (): Shape => {
+    if (isBound(name, reference)) return shapes.ofItem(reference);
+    if (own.length > 0) return shapes.ofVariable(name, own);
+    return setters.isInputAlone(name, definition) ? shapeOfInput(inputSchema, name) : undefined;
+  };
+  return { own, result: name, path, shape };
 }
 
 function stepAt({ steps }: Plain, place: string, setters: Setters): readonly Setter[] {
@@ -60,52 +70,96 @@ function stepAt({ steps }: Plain, place: string, setters: Setters): readonly Set
   return setter === undefined ? [] : [setter];
 }
 
+/** In a command line a name that the line sets itself is the shell's, and what follows it may be a file's ending. */
+const isOfShell = (reference: ReferenceSite, own: readonly Setter[]): boolean =>
+  !inBraces(reference) && own.some(({ site: { step } }) => isShells(reference, step));
+
+/** By its place or label a result is meant and nothing else. */
+const BY_PLACE = /^(?:steps|loop|named)\./;
+
 /** What a failure leaves in the result of a step that was passed over, read by its place or label. */
 const isOfFailure = (result: string, field: string): boolean =>
   BY_PLACE.test(result) && (field === 'code' || field === 'details');
-
-/** What a nested run gives is known where its definition declares it. */
-function checkGivenField(
-  { at, written }: ReferenceSite,
-  field: string,
-  own: readonly Setter[],
-  knownRefs: KnownRefs,
-): Problem[] {
-  const given = new Set<string>();
-  for (const { site } of own) {
-    if (site.step.type !== 'sentinel' || isNotAwaited({ site })) return [];
-    const { definition } = site.step;
-    const outputs = ('$ref' in definition ? knownRefs(definition.$ref) : definition)?.outputs;
-    if (!isPlain(outputs)) return [];
-    for (const name of Object.keys(outputs)) given.add(name);
-  }
-  if (given.has(field) || END_FIELDS.has(field) || STEP_FIELDS.has(field) || isMethod(field)) return [];
-  const near = nearestFix(field, [...given, ...END_FIELDS]);
-  const message = `${written} has no value: the definition that runs there declares no output "${field}"; ${near.fix ?? `it gives ${[...given].join(', ')}`}`;
-  return [{ code: 'UNKNOWN_FIELD', severity: 'warning', path: at, message, ...near }];
-}
 
 function isNotAwaited({ site: { step } }: Pick<Setter, 'site'>): boolean {
   return step.type === 'sentinel' && step.await === false;
 }
 
-/** By its place or label a result is meant and nothing else; a variable may gain fields that a step has not. */
-const BY_PLACE = /^(?:steps|loop|named)\./;
+interface Missing {
+  /** Of the path: what is not there. */
+  index: number;
+  /** What lacks it. */
+  owner: Exclude<Shape, undefined>;
+  near: string | undefined;
+}
 
-function checkShellField({ path, at, written }: ReferenceSite, result: string, field: string): Problem[] {
-  if (KNOWN_FIELDS.includes(field) || field === 'length' || isMethod(field)) return [];
-  const near = nearest(field, KNOWN_FIELDS);
-  if (near === undefined && !BY_PLACE.test(result)) return [];
-  const finding = `the result of a shell step has no "${field}" (${written}); it has ${SHELL_FIELDS.join(', ')}`;
+function missingIn(whole: Shape, path: readonly string[], reference: ReferenceSite): Missing | null {
+  let shape = whole;
+  for (const [index, key] of path.entries()) {
+    if (shape === undefined) return null;
+    const next = fieldOf(shape, key);
+    if (next === false) {
+      if (isMethod(key)) return null;
+      // Behind a number in a text it is a word of the text: `$count.`.
+      if (shape.type === 'scalar' && reference.from !== 'expression' && !inBraces(reference)) return null;
+      const near = shape.type === 'object' ? nearest(key, meantIn(shape)) : undefined;
+      return shape.type === 'object' && shape.isOpen === true && near === undefined
+        ? null
+        : { index, owner: shape, near };
+    }
+    shape = next;
+  }
+  return null;
+}
+
+const meantIn = ({ fields, shown = [...fields.keys()], common = [] }: ObjectShape): string[] => [...shown, ...common];
+
+function unknownField(
+  { at, written }: ReferenceSite,
+  result: string,
+  path: readonly string[],
+  { index, owner, near }: Missing,
+): Problem {
+  const key = path[index] ?? '';
+  const before = [result, ...path.slice(0, index)].join('.');
   const found = { code: 'UNKNOWN_FIELD', severity: 'warning', path: at } as const;
-  if (near === undefined)
-    return [
-      { ...found, message: `${finding}; what it printed is "data", and a field of that ${result}.data.${field}` },
-    ];
-  const meant = written.replace(`${result}.${field}`, () => `${result}.${near}`);
-  const bare = [`$${result}`, near, ...path.slice(path.indexOf(field) + 1)].join('.');
+  const said = `${saidOf(owner, before)} has no "${key}" (${written})`;
+  if (near === undefined) return { ...found, message: `${said}; ${insteadOf(owner, result, before, key)}` };
+  const meant = written.replace(`${before}.${key}`, () => `${before}.${near}`);
+  const bare = [`$${before}`, near, ...path.slice(index + 1)].join('.');
   const fix = `write "${meant === written ? bare : meant}"`;
-  return [{ ...found, message: `${finding}; ${fix}`, fix }];
+  const fields = owner.type === 'object' ? `; it has ${listed(owner)}` : '';
+  return { ...found, message: `${said}${fields}; ${fix}`, fix };
+}
+
+const saidOf = (owner: Exclude<Shape, undefined>, before: string): string =>
+  owner.type === 'object' && owner.what !== undefined ? owner.what : `"${before}"`;
+
+const SHOWN_MAX = 20;
+
+function listed({ fields, shown = [...fields.keys()] }: ObjectShape): string {
+  const more = shown.length > SHOWN_MAX ? ` and ${shown.length - SHOWN_MAX} more` : '';
+  return `${shown.slice(0, SHOWN_MAX).join(', ')}${more}`;
+}
+
+function insteadOf(owner: Exclude<Shape, undefined>, result: string, before: string, key: string): string {
+  switch (owner.type) {
+    case 'scalar':
+      return `it is ${owner.what}, which has no fields`;
+    case 'list':
+      return `it is a list: read an item of it ("$${before}.0.${key}"), or all of them ("{{${before}.map(item => item.${key})}}")`;
+    case 'object': {
+      if (owner.fields.size === 0) return 'it has no fields';
+      // What a program printed may have any field.
+      const printed =
+        before === result && owner.fields.has('stdout')
+          ? `; what it printed is "data", and a field of that ${before}.data.${key}`
+          : '';
+      return `it has ${listed(owner)}${printed}`;
+    }
+    default:
+      return owner satisfies never;
+  }
 }
 
 function notAwaited({ at, written }: ReferenceSite, field: string, own: readonly Setter[]): Problem {

@@ -15,6 +15,8 @@ export interface Setters {
   siteOf(step: object): Setter | undefined;
   /** The steps of a definition that set a name, in order; empty when something else may set it as well. */
   onlySetters(name: string, definition: DefinitionSite): readonly Setter[];
+  /** Whether the name is an input that the definition declares, and nothing in it or around it sets. */
+  isInputAlone(name: string, definition: DefinitionSite): boolean;
   /** The branches of conditions around a step in its own definition, outermost first. */
   waysTo(site: StepSite): readonly Way[];
   /** Whether both stand in one parallel step, in different branches. */
@@ -70,6 +72,10 @@ export function collectSetters(sites: Sites): Setters {
       }
       return byName.get(definition)?.get(name) ?? [];
     },
+    isInputAlone: (name, definition) =>
+      definition.parent === undefined &&
+      inputNames(definition.value).includes(name) &&
+      byName.get(definition)?.has(name) !== true,
     waysTo: ({ step }) => around.get(step)?.ways ?? [],
     areSiblings: (a, b) => differ(around.get(a.step)?.branches, around.get(b.step)?.branches),
   };

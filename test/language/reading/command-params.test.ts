@@ -1,4 +1,4 @@
-/** What commands take, held against what definitions write: by the reader of a project and by the published schema. */
+/** What commands take and give, held against what definitions write: by the reader of a project and by the published schema. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -129,5 +129,34 @@ describe('parameters that it takes', () => {
     expect(found(command, given).filter(({ severity }) => severity === 'error')).toEqual([]);
     fits(definition(command, given));
     expect(fits.errors ?? []).toEqual([]);
+  });
+});
+
+const reading = (command: string, params: JsonObject, read: string): JsonObject => ({
+  name: 'case',
+  steps: [
+    { type: 'command', command, params, outputTo: 'given' },
+    { type: 'emit', event: 'told', data: read },
+  ],
+  loop: { type: 'once' },
+});
+
+const problemsOf = (command: string, params: JsonObject, read: string): Problem[] =>
+  parseDefinition(reading(command, params, read), commands).problems;
+
+describe('fields of what commands give', () => {
+  test.each<[string, JsonObject, string, string]>([
+    ['code/read', { path: 'a' }, '$given.contents', '$given.content'],
+    ['code/search', { pattern: 'a' }, '{{given.matches.0.lin}}', '{{given.matches.0.line}}'],
+    ['code/write', { path: 'a', content: 'a' }, '$given.changd', '$given.changed'],
+  ])('%s %j %s', (command, params, read, meant) => {
+    expect(problemsOf(command, params, read)).toMatchObject([
+      { code: 'UNKNOWN_FIELD', severity: 'warning', path: 'steps.1.data', fix: `write "${meant}"` },
+    ]);
+    expect(problemsOf(command, params, meant)).toEqual([]);
+  });
+
+  test('a row may have any field', () => {
+    expect(problemsOf('data/read', { collection: 'c', id: 'i' }, '$given.whatever.there.is')).toEqual([]);
   });
 });

@@ -1,0 +1,65 @@
+/** What a JSON Schema says of the fields of a value. */
+import { isJsonObject, pathOfPointer, valueAt, type Json, type JsonObject } from '../../json.ts';
+import { eitherOf, listOf, object, scalar, type Shape } from './shape.ts';
+
+/** Schemas refer to themselves; so deep nobody reads. */
+const depthMax = 12;
+
+/** `isWhole`: an object has no other fields than it declares, unless the schema says that it may. */
+export function shapeOfSchema(schema: Json, isWhole = false): Shape {
+  return new Schema(schema, isWhole).shape(schema, 0);
+}
+
+class Schema {
+  readonly #root: Json;
+  readonly #isWhole: boolean;
+
+  constructor(root: Json, isWhole: boolean) {
+    this.#root = root;
+    this.#isWhole = isWhole;
+  }
+
+  shape(schema: Json | undefined, depth: number): Shape {
+    if (!isJsonObject(schema) || depth > depthMax) return undefined;
+    const { $ref, anyOf, oneOf = anyOf } = schema;
+    if (typeof $ref === 'string')
+      return this.shape($ref.startsWith('#') ? valueAt(this.#root, pathOfPointer($ref)) : undefined, depth + 1);
+    if (Array.isArray(oneOf)) {
+      // Nothing is read of what is not there.
+      const forms = oneOf.filter((form) => !(isJsonObject(form) && form['type'] === 'null'));
+      return 'properties' in schema ? undefined : eitherOf(forms.map((form) => this.shape(form, depth + 1)));
+    }
+    // What they say together is said by their sum, and by nothing less.
+    if ('allOf' in schema || 'if' in schema) return undefined;
+    return this.#ofType(schema, depth);
+  }
+
+  #ofType(schema: JsonObject, depth: number): Shape {
+    const [type, ...others] = [schema['type'] ?? null].flat().filter((one) => one !== 'null');
+    if (typeof type !== 'string' || others.length > 0) return undefined;
+    switch (type) {
+      case 'object':
+        return this.#object(schema, depth);
+      case 'array':
+        return listOf('prefixItems' in schema ? undefined : this.shape(schema['items'], depth + 1));
+      case 'number':
+      case 'integer':
+        return scalar('a number');
+      case 'boolean':
+        return scalar('true or false');
+      default:
+        return undefined;
+    }
+  }
+
+  #object({ properties, patternProperties, additionalProperties }: JsonObject, depth: number): Shape {
+    if (!isJsonObject(properties)) return undefined;
+    const isOpen =
+      patternProperties !== undefined ||
+      (additionalProperties === undefined ? !this.#isWhole : additionalProperties !== false);
+    return object(
+      Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, this.shape(inner, depth + 1)])),
+      { isOpen },
+    );
+  }
+}
