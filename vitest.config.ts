@@ -87,7 +87,7 @@ const unhurried = {
     'test/server/notifications/notifications.test.ts',
     'test/server/questions/{approval,second-answer,whole-action}.test.ts',
     'test/server/replay/{outlasting,same-trace,side-by-side}.test.ts',
-    'test/server/steering/{fork,undo}.test.ts',
+    'test/server/steering/{fork,retry-items,undo}.test.ts',
     'test/server/workers/{ending,large,versions}.test.ts',
   ],
   kill: [

@@ -23,12 +23,12 @@ import type { InboxItem, Run, RunQuery } from '../prisma/store/contract/contract
 import type { Incident, IncidentQuery } from '../prisma/store/contract/incident-contract.ts';
 import type { CostQuery, Costs } from '../prisma/store/contract/models/spending-contract.ts';
 import { everyEvent } from '../prisma/store/runs/every-event.ts';
-import type { ControlVerb, RunState } from '../workflows/messages/messages.ts';
+import { workflowIdOf, type ControlVerb, type RunState } from '../workflows/messages/messages.ts';
 import type { AnsweredQuestion, AnswerOptions } from './contract/answers.ts';
 import type { Cancelled, CancelOptions } from './cancel-run.ts';
 import { ClientError, refuseFault } from '../runs/client-error.ts';
 import { givenHandleFault } from '../runs/handles/given-handle.ts';
-import { asClientWould } from './as-client-error.ts';
+import { asClientWould } from './contract/as-client-error.ts';
 import { putCassette } from './cassettes/stored-cassette.ts';
 import { runAt } from './lookup/run-at.ts';
 import { connectionsOf, type Connections } from './connect.ts';
@@ -43,9 +43,10 @@ import {
 import { untilLost, type FollowWith } from './follow/until-lost.ts';
 import { isWithinStep, refuseStep, starterHere } from './rights/within-step.ts';
 import { noSuchRun } from './lookup/no-such-run.ts';
-import { reportOf, reportWithoutRow, saidOf, webUrlOf, type RunReport } from './lookup/run-report.ts';
+import { reportOf, saidOf, webUrlOf, type RunReport } from './lookup/run-report.ts';
 import { samplesOf, type Sample, type SampleQuery } from './samples/samples.ts';
 import { transcriptsOf, type Transcript } from './lookup/transcripts.ts';
+import type { Retried, RetryOptions } from './contract/retrying.ts';
 import type { Started, StartOptions } from './contract/starting.ts';
 import type { TellOptions, ToldModel } from './contract/telling.ts';
 import type { EmitOptions, Emitted } from './triggers/outside-event.ts';
@@ -60,6 +61,7 @@ export type { FollowedEvent, FollowedPiece, FollowOptions } from './follow/follo
 export type { Transcript } from './lookup/transcripts.ts';
 export type { FailingRun, RunReport } from './lookup/run-report.ts';
 export type { CancelOptions } from './cancel-run.ts';
+export type { Retried, RetryOptions } from './contract/retrying.ts';
 export type { Started, StartOptions } from './contract/starting.ts';
 export type { TellOptions, ToldModel } from './contract/telling.ts';
 export type { EmitOptions, Emitted } from './triggers/outside-event.ts';
@@ -113,6 +115,20 @@ export class SentinelClient {
       );
     }
     return { handle: started.handle, workflowId: started.workflowId, webUrl: this.webUrl(started.handle) };
+  }
+
+  /**
+   * Starts a new run with the results of an old one so far. It begins at the failed items of a list and keeps the results
+   * of the others, or at the step that failed. Throws `FORK_REFUSED`, and `USAGE` if `at` has to name one of several lists.
+   */
+  async retry(handle: string, options: RetryOptions = {}): Promise<Retried> {
+    const run = await this.find(handle);
+    const [parts, { retryRun }] = await Promise.all([
+      this.#connections.runServices(options.host, run.project),
+      import('./history/retry-run.ts'),
+    ]);
+    const forked = await retryRun(parts, run, await this.events(handle), options);
+    return { ...forked, workflowId: workflowIdOf(forked.handle), webUrl: this.webUrl(forked.handle) };
   }
 
   /** How a run stands or ended. Throws `RUN_NOT_FOUND`. */
@@ -333,22 +349,11 @@ export class SentinelClient {
   async cancel(handle: string, options: CancelOptions = {}): Promise<Cancelled> {
     await refuseStep('cancel', { force: options.force });
     if (options.force !== true) return (await import('./cancel-run.ts')).cancelAndSee(this, handle, options.whenTold);
+    const { config } = this.#connections;
     const store = await this.#connections.store();
     await store.ping();
-    const [client, { forceCancel }] = await Promise.all([this.#connections.client(), import('./force-cancel.ts')]);
-    const forced = await forceCancel({ store, client }, handle, options.by ?? 'a person');
-    const run = await store.runs.find(handle);
-    const report =
-      run === null
-        ? reportWithoutRow(handle, this.webUrl(handle))
-        : reportOf(run, this.#connections.config, Date.now(), {
-            held: null,
-            waits: [],
-            underWay: [],
-            told: [],
-            origin: null,
-          });
-    return { report, questions: [], forced };
+    const [client, { cancelByForce }] = await Promise.all([this.#connections.client(), import('./force-cancel.ts')]);
+    return cancelByForce({ store, client, config }, handle, options.by ?? 'a person');
   }
 
   /** Like `cancel`, without waiting for the end. */

@@ -9,7 +9,7 @@ import { databaseUrl, readConfig, type Config } from '../services/config/config.
 import type { Catalogue } from '../language/catalogue.ts';
 import type { RunServices } from '../runs/start-run.ts';
 import type { Temporal } from '../runs/temporal-connection.ts';
-import { asClientError, asClientWould } from './as-client-error.ts';
+import { asClientError, asClientWould } from './contract/as-client-error.ts';
 import type { ConnectOptions } from './contract/connect-options.ts';
 
 const PING_MAX_MS = 3_000;

@@ -11,7 +11,10 @@ import type { RunningExecution } from '../prisma/store/contract/execution-contra
 import { ClientError } from '../runs/client-error.ts';
 import { settleRun, type OutsideEnd, type Settled } from '../runs/settle-run.ts';
 import { handleOf, workflowIdOf } from '../workflows/messages/messages.ts';
+import type { Config } from '../services/config/config.ts';
+import type { Cancelled } from './cancel-run.ts';
 import type { Forced, ForcedRun } from './contract/forced.ts';
+import { reportOf, reportWithoutRow, webUrlOf } from './lookup/run-report.ts';
 import { noSuchRun } from './lookup/no-such-run.ts';
 import { pollUntil } from './follow/poll-until.ts';
 
@@ -23,6 +26,20 @@ const PROCESSES_MAX_MS = 15_000;
 interface Parts {
   store: Store;
   client: Client;
+}
+
+/** Ends it, and says how it stands then. */
+export async function cancelByForce(
+  { config, ...parts }: Parts & { config: Config },
+  handle: string,
+  by: string,
+): Promise<Cancelled> {
+  const forced = await forceCancel(parts, handle, by);
+  const run = await parts.store.runs.find(handle);
+  const nothing = { held: null, waits: [], underWay: [], told: [], origin: null };
+  const report =
+    run === null ? reportWithoutRow(handle, webUrlOf(handle, config)) : reportOf(run, config, Date.now(), nothing);
+  return { report, questions: [], forced };
 }
 
 export async function forceCancel(parts: Parts, handle: string, by: string): Promise<Forced> {

@@ -9,10 +9,10 @@
 import type { ParallelStep } from '../language/model.ts';
 import { driveAll, type Walking } from './drive.ts';
 import type { Strand } from './host.ts';
-import type { Flow, Place } from './effect.ts';
+import type { Ending, Flow, Place } from './effect.ts';
 import { isAbort, type FailureInfo } from '../language/failure.ts';
 import { endsEarly, linesAtOnce } from '../language/blocks.ts';
-import { beginLines, itemsOf, type Items, type Lines } from './items.ts';
+import { beginLines, itemsEnd, itemsLeft, itemsOf, type Items, type Lines } from './items.ts';
 import { walkInside } from './attempts.ts';
 import { labelOf } from './build-effect.ts';
 import type { BlockFrame, BranchFrame } from './position.ts';
@@ -66,23 +66,21 @@ export function* walkParallel(
   );
   if (inside.kind === 'yield') open.left = { times: (left?.times ?? 0) + 1, moved: walk.position.steps > before };
   if (inside.kind === 'yield' || inside.kind === 'segment') return inside;
+  if (walk.host.linesEnd(strand, place, frame) === 'yield') {
+    open.left = { times: (left?.times ?? 0) + 1, moved: false };
+    return { kind: 'yield' };
+  }
+  const ended = items === undefined ? {} : { items: itemsEnd(items, branches) };
   for (const branch of items === undefined ? branches : []) {
     for (const [name, value] of Object.entries(branch.own)) setVariable(walk, strand, name, value);
   }
   if (inside.kind === 'cancelled' || inside.kind === 'stopped') {
-    finish(walk, strand, step, place, startedAt, { cancelled: true }, labelOf(step));
+    finish(walk, strand, step, place, startedAt, { cancelled: true, ...ended }, labelOf(step));
     return inside;
   }
-  const failure = inside.kind === 'failed' ? inside.failure : null;
-  return finish(
-    walk,
-    strand,
-    step,
-    place,
-    startedAt,
-    failure ? { failure } : { value: items?.results ?? { branches: branches.length } },
-    labelOf(step),
-  );
+  const value = items?.results ?? { branches: branches.length };
+  const ending: Ending = inside.kind === 'failed' ? { failure: inside.failure } : { value };
+  return finish(walk, strand, step, place, startedAt, { ...ending, ...ended }, labelOf(step));
 }
 
 function* walkBranches(
@@ -111,7 +109,7 @@ function* walkBranches(
     yielded: new Set(),
     failed,
   };
-  const lines = frame === undefined ? branches.length : branches.length + frame.count - frame.begun;
+  const lines = frame === undefined ? branches.length : branches.length + itemsLeft(frame);
   yield* together(
     fan,
     Array.from({ length: Math.min(linesAtOnce(step), lines) }, () => takeBranches(fan)),
@@ -204,6 +202,7 @@ function* runBranch(fan: Fan, branch: BranchFrame): Walking<boolean> {
       return false;
     case 'failed':
       if (items?.collects === true && !isAbort(flow.failure)) {
+        fan.walk.host.itemFails(place, child);
         items.end(branch, flow.failure);
         drop(fan, branch);
         return false;

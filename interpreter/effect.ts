@@ -4,7 +4,7 @@
  */
 import type { Catalogue } from '../language/catalogue.ts';
 import type { FailureInfo } from '../language/failure.ts';
-import type { StepUsage } from '../language/events/run-event.ts';
+import type { ItemsEnd, StepUsage } from '../language/events/run-event.ts';
 import type { Json, JsonObject } from '../language/json.ts';
 import type { Definition, Rule } from '../language/model.ts';
 import type { FoundPicture } from '../language/models/pictures.ts';
@@ -356,6 +356,8 @@ export type Ending = (
   | { cancelled: true }
 ) & {
   usage?: StepUsage;
+  /** Of a step over a list. */
+  items?: ItemsEnd;
 };
 
 /** How a model step comes to rest: with its end, or with that of its line of execution. `skip`: a persona said that the run goes on without it. */

@@ -218,13 +218,29 @@ export interface Host {
   sleep(strand: Strand, key: string, untilMs: number): Promise<Exclude<AskEnd, 'settled'>>;
   /** Runs a part of the walk whose effects can be cancelled on their own. */
   group<Result>(walk: () => Promise<Result>): { ended: Promise<Result>; cancel: () => void };
+  /** Told of an item that failed and whose failure is collected, while it still stands where it failed. */
+  itemFails(list: Place, item: Strand): void;
+  /**
+   * Asked when all lines of a parallel step have ended, and the step itself has not: from there its failed items are
+   * performed again in another run. `yield` where history would not have the place.
+   */
+  linesEnd(strand: Strand, place: Place, frame: BlockFrame): 'go' | 'yield';
   record(event: RunEvent): void;
   /** Called whenever a line of execution waits or ends. */
   suspended(): void;
 }
 
+/** A host whose run nobody goes on with from the middle of a list. */
+export class KeepingNoLines {
+  itemFails(_list: Place, _item: Strand): void {}
+
+  linesEnd(_strand: Strand, _place: Place, _frame: BlockFrame): 'go' | 'yield' {
+    return 'go';
+  }
+}
+
 /** A host that waits for nothing: whatever would have to be waited for goes back to the host that can. */
-export class PassingHost {
+export class PassingHost extends KeepingNoLines {
   hold(): Promise<Gate> {
     return Promise.resolve('yield');
   }

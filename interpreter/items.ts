@@ -3,6 +3,7 @@ import { blocksOf } from '../language/blocks.ts';
 import { previewOf, shortened } from '../language/events/preview.ts';
 import { tryEvaluate } from '../language/expression/evaluate.ts';
 import { listOf } from '../language/expression/scope.ts';
+import type { ItemsEnd } from '../language/events/run-event.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import { itemShownMax, listBytesMax } from '../language/limits.ts';
@@ -59,18 +60,53 @@ export function itemsOf(
   return {
     collects: step.itemErrors === 'collect',
     begin() {
-      if (frame.begun >= frame.count) return undefined;
-      frame.begun += 1;
-      return { status: 'waiting', own: { [as]: items[frame.begun - 1] ?? null }, block: { at: 0 }, item: frame.begun };
+      const number = nextItem(frame);
+      if (number === undefined) return undefined;
+      return { status: 'waiting', own: { [as]: items[number - 1] ?? null }, block: { at: 0 }, item: number };
     },
     end({ own, item: number = 0 }, failure) {
       const index = number - 1;
+      if (failure !== undefined) (frame.failed ??= []).push(number);
       const result =
         failure === undefined
           ? Object.fromEntries(Object.entries(own).filter(([name]) => names.has(name)))
           : failedEntry(failure, index, items[index] ?? null);
       keep(walk, place, frame, index, result);
     },
+  };
+}
+
+/** Counts from 1; undefined where all have begun. */
+function nextItem(frame: ItemsFrame): number | undefined {
+  const [again, ...later] = frame.again ?? [];
+  if (again !== undefined) {
+    if (later.length === 0) delete frame.again;
+    else frame.again = later;
+    return again;
+  }
+  if (frame.begun >= frame.count) return undefined;
+  frame.begun += 1;
+  return frame.begun;
+}
+
+/** Items that have not begun, or are to begin once more. */
+export const itemsLeft = ({ count, begun, again = [] }: ItemsFrame): number => count - begun + again.length;
+
+/** Which items an event names. */
+const failedShownMax = 100;
+
+/** What became of the items; `branches`: those that failed and are no result, or were cancelled. */
+export function itemsEnd(
+  { count, failed = [], retraced }: ItemsFrame,
+  branches: readonly Pick<BranchFrame, 'item' | 'status'>[],
+): ItemsEnd {
+  const others = branches.flatMap(({ status, item = 0 }) => (status === 'failed' ? [item] : []));
+  const at = [...failed, ...others].toSorted((a, b) => a - b).map((item) => item - 1);
+  return {
+    count,
+    failed: at.length,
+    ...(at.length === 0 ? {} : { failedAt: at.slice(0, failedShownMax) }),
+    ...(retraced === undefined ? {} : { retraced }),
   };
 }
 

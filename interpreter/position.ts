@@ -247,6 +247,12 @@ export interface ItemsFrame {
   cut?: true;
   /** What the items that ended set, or how they failed, by their place in the list; null of the others. */
   results: Json[];
+  /** Items whose results say how they failed, from 1 on. */
+  failed?: number[];
+  /** Items that are performed once more, from 1 on: before those that have not begun. */
+  again?: number[];
+  /** Of how many items the results are those of the run that this one goes on from. */
+  retraced?: number;
 }
 
 /** A step that holds others. `left`: how often its branches were left open, and whether they had moved on the last time. */

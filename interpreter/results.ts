@@ -171,6 +171,7 @@ export function finish(
       durationMs: walk.host.now() - startedAt,
       ...extra,
       ...(ending.usage === undefined ? {} : { usage: ending.usage }),
+      ...(ending.items === undefined ? {} : { items: ending.items }),
     });
   keepResult(walk, strand, step, place.path, ending, walk.host.now() - startedAt);
   if ('cancelled' in ending) {
@@ -210,10 +211,10 @@ const tellOfTruncated = (walk: Walk, { key }: Place, name: string): void =>
 
 /** A result that the run cannot hold fails the step; how large it is was looked at where it was made. */
 function held(ending: Ending, { key }: Place): Ending {
-  const fault = 'value' in ending ? depthFault(ending.value, `${key}: the result`) : null;
-  if (fault === null) return ending;
-  const { usage } = ending;
-  return { failure: { ...fault, retryable: false }, ...(usage === undefined ? {} : { usage }) };
+  if (!('value' in ending)) return ending;
+  const { value, beside: _beside, ...rest } = ending;
+  const fault = depthFault(value, `${key}: the result`);
+  return fault === null ? ending : { ...rest, failure: { ...fault, retryable: false } };
 }
 
 /**

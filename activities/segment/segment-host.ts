@@ -13,9 +13,11 @@ import {
   type RunInput,
   type SegmentReport,
   type Strand,
+  isCancelled,
   PassingHost,
 } from '../../interpreter/host.ts';
-import type { Effect, Reply } from '../../interpreter/effect.ts';
+import type { Effect, Place, Reply } from '../../interpreter/effect.ts';
+import type { BlockFrame } from '../../interpreter/position.ts';
 import { isPlain } from '../../interpreter/plain-steps.ts';
 
 /** A step may record a start, an end and a warning for each unresolved name; this leaves room for them. */
@@ -82,6 +84,15 @@ export class SegmentHost extends PassingHost implements Host {
 
   segment(): Promise<SegmentReport> {
     throw new Error('bug: a segment cannot open another');
+  }
+
+  /** A segment has no place inside it that another run can begin with: the run itself ends a list with failed items. */
+  override linesEnd(strand: Strand, _place: Place, { step }: BlockFrame): 'go' | 'yield' {
+    const hasFailed =
+      step?.type === 'parallel' &&
+      step.items !== undefined &&
+      ((step.items.failed ?? []).length > 0 || step.branches.some(({ status }) => status === 'failed'));
+    return hasFailed && !isCancelled(strand) ? 'yield' : 'go';
   }
 
   record(event: RunEvent): void {

@@ -1,6 +1,6 @@
 /** The step at which a run failed: where a retry begins. */
 import type { RunEvent, StepFinished } from '../../language/events/run-event.ts';
-import { comparePlaces, placeOf } from '../show/step-keys.ts';
+import { isWithin } from '../show/step-keys.ts';
 
 /**
  * The innermost step whose failure ended the run, as its first attempt. Where branches failed together, the one that
@@ -11,12 +11,12 @@ export function failedStep(events: readonly RunEvent[]): string | null {
   const finished = events.filter(
     (event): event is StepFinished => event.type === 'step-finished' && !isCleanUp(event.key),
   );
-  const outermost = finished.findLast(({ outcome }) => outcome === 'failed');
-  if (outermost === undefined) return earliest(events, underWay(events));
   // A step around it that ended otherwise later, skipped or tried again, has dealt with the failure. One that ended
   // before it has not: a condition ends with its choice.
   const isDealtWith = (key: string, index: number): boolean =>
     finished.slice(index + 1).some((later) => later.outcome !== 'failed' && isWithin(key, later.key));
+  const outermost = finished.findLast(({ key, outcome }, index) => outcome === 'failed' && !isDealtWith(key, index));
+  if (outermost === undefined) return earliest(events, underWay(events));
   const counted = finished.flatMap(({ key, outcome }, index) =>
     outcome === 'failed' && isWithin(key, outermost.key) && !isDealtWith(key, index) ? [key] : [],
   );
@@ -38,9 +38,3 @@ function underWay(events: readonly RunEvent[]): string[] {
 }
 
 const isCleanUp = (key: string): boolean => key.startsWith('always.');
-
-/** Whether a step is the other one, or inside it. */
-function isWithin(key: string, around: string): boolean {
-  const outer = placeOf(around);
-  return comparePlaces(placeOf(key).slice(0, outer.length), outer) === 0;
-}

@@ -7,7 +7,7 @@ import { placeIn, stepAt } from '../../language/edit.ts';
 import { isCall } from '../../language/models/call-keys.ts';
 import { faultOfValues, type JsonObject } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
-import type { RunEvent } from '../../language/events/run-event.ts';
+import type { ItemsAgain, RunEvent } from '../../language/events/run-event.ts';
 import type { Inheritance } from '../../interpreter/effect.ts';
 import { definitionPath } from '../../interpreter/keys.ts';
 import { rightsOf } from '../../interpreter/limits.ts';
@@ -25,10 +25,12 @@ import type { Position } from '../../interpreter/position.ts';
 import { ClientError, refuseFault } from '../../runs/client-error.ts';
 import { givenHandleFault } from '../../runs/handles/given-handle.ts';
 import { starterHere } from '../rights/within-step.ts';
-import { asClientWould } from '../as-client-error.ts';
+import { asClientWould } from '../contract/as-client-error.ts';
 import { startRun, type RunServices } from '../../runs/start-run.ts';
 import { viewerOf } from '../../runs/temporal-connection.ts';
+import type { ListsAgain } from './ended-lists.ts';
 import { historyOf, partsOf, type Part } from './histories.ts';
+import { findListStanding } from './list-standing.ts';
 import { beginningBefore, modelRecords } from './model-records.ts';
 import type { ReplayParts } from './replay-history.ts';
 import { retraceHistory } from './retrace-history.ts';
@@ -47,6 +49,10 @@ export interface ForkRequest {
   /** Of the new run; defaults to a new one. */
   as?: string;
   persona?: string;
+  /** In place of a step: lists of which items are performed again; `at` is the step around them. */
+  lists?: ListsAgain;
+  /** Where no person does. */
+  startedBy?: 'person' | 'agent';
 }
 
 export interface Fork {
@@ -54,6 +60,8 @@ export interface Fork {
   of: string;
   /** Where it begins: the step asked for, or the first of the segment that held it. */
   at: string;
+  /** What of lists is performed again. */
+  items?: ItemsAgain[];
 }
 
 /** `events`: those of the old run. */
@@ -64,7 +72,7 @@ export async function forkRun(
   events: readonly RunEvent[],
 ): Promise<Fork> {
   const { handle: of, set = {}, definition: edited, known, as, persona, host } = request;
-  const startedBy = await starterHere();
+  const startedBy = await starterHere(request.startedBy);
   refuseFault(
     faultOfValues(set, (name) => `the variable "${name}"`) ??
       (as === undefined ? null : givenHandleFault(as, startedBy)),
@@ -72,7 +80,8 @@ export async function forkRun(
   const history = await partsOf(parts.client, of);
   const standing = await findStanding(parts, bundle, history, request, events);
   const taskQueue = host === undefined ? (history.at(-1)?.taskQueue ?? parts.taskQueue) : `sentinel@${host}`;
-  const { at, start } = standing;
+  const { at, start, items } = standing;
+  const said = items === undefined ? {} : { items };
   if (cleansUpCancelled(standing.position)) {
     throw new ClientError(
       'FORK_REFUSED',
@@ -95,7 +104,7 @@ export async function forkRun(
         project: start.project,
         persona: persona ?? start.persona,
         known: (name) => known?.(name) ?? start.library?.[name],
-        origin: { type: 'fork', of, at },
+        origin: { type: 'fork', of, at, ...said },
         startedBy,
         ...rightsIn(start),
         from: position,
@@ -111,7 +120,7 @@ export async function forkRun(
       'HANDLE_TAKEN',
       `The handle "${started.handle}" is taken by another run: choose another one (--id on the command line), or leave it out.`,
     );
-  return { handle: started.handle, of, at };
+  return { handle: started.handle, of, at, ...said };
 }
 
 /** What the models that are under way there have been told and have answered; what is said before the next turn is in the position. */
@@ -162,12 +171,19 @@ const passesOf = (key: string): number[] =>
 const pathOf = (key: string): string => definitionPath(key.slice(0, key.lastIndexOf('@')));
 
 async function findStanding(
-  { store, client }: RunServices,
+  parts: RunServices,
   bundle: ReplayParts['bundle'],
   history: readonly Part[],
-  { handle, at: key }: ForkRequest,
+  { handle, at: key, lists }: ForkRequest,
   events: readonly RunEvent[],
 ): Promise<Standing> {
+  const { store, client } = parts;
+  if (lists !== undefined) {
+    const { standing, diverged: fault } = await findListStanding(parts, bundle, history, { handle, lists }, events);
+    if (standing !== null) return standing;
+    if (fault !== null) throw historyDiverges(handle, key, fault);
+    throw new ClientError('FORK_KEY_NOT_REACHED', notEnded(handle, lists));
+  }
   const { target, at } = await targetOf(store, handle, key, events);
   let diverged: Error | null = null;
   for (const { runId } of inOrderOfPromise(history, at)) {
@@ -188,12 +204,20 @@ async function findStanding(
     }
     diverged ??= found.missing;
   }
-  if (diverged !== null) {
-    const message = `The history of ${handle} goes another way with this version before it comes to ${key}: "sentinel replay ${handle}" shows where (${firstLine(diverged)}).`;
-    throw new ClientError('HISTORY_DIVERGES', message, { cause: diverged });
-  }
+  if (diverged !== null) throw historyDiverges(handle, key, diverged);
   const before = await forkedFrom(store, key, events);
   throw new ClientError('FORK_KEY_NOT_REACHED', notReached(handle, key, events, before));
+}
+
+function historyDiverges(handle: string, key: string, diverged: Error): ClientError {
+  const message = `The history of ${handle} goes another way with this version before it comes to ${key}: "sentinel replay ${handle}" shows where (${firstLine(diverged)}).`;
+  return new ClientError('HISTORY_DIVERGES', message, { cause: diverged });
+}
+
+function notEnded(handle: string, { at, picks }: ListsAgain): string {
+  const keys = picks.map((pick) => pick.at).join(', ');
+  const around = picks.some((pick) => pick.at === at) ? '' : `, or not to that of ${at} around it`;
+  return `${handle} did not come to the end of ${keys} with items to perform again${around}; "sentinel fork ${handle} --at KEY" starts a run from any of its steps.`;
 }
 
 /** The run that came to the step, among those that this one was forked from: a fork has no steps from before it began. */

@@ -21,6 +21,7 @@ const AGENTS = '@agents';
 
 export function addRuns(server: McpServer, served: Served): void {
   addStarting(server, served);
+  addRetrying(server, served);
   addLooking(server, served);
   addSteering(server, served);
 }
@@ -63,6 +64,32 @@ function addStarting(server: McpServer, served: Served): void {
       });
       return said(started);
     },
+  );
+}
+
+function addRetrying(server: McpServer, { client }: Served): void {
+  server.registerTool(
+    'retry_run',
+    {
+      description:
+        'Starts a new run with the results of an old one so far, from what failed in it: from the failed items of a list, whose other items keep their results, or from the step that failed.',
+      inputSchema: {
+        handle,
+        items: z
+          .union([z.literal('failed'), z.array(z.number().int().min(0)).min(1)])
+          .optional()
+          .describe('Items of a list: those that failed, or these, counted from 0.'),
+        at: z.string().min(1).optional().describe("The key of the list's step, if the run has several lists."),
+      },
+    },
+    async ({ handle: run, items, at }) =>
+      said(
+        await client.retry(run, {
+          ...(items === undefined ? {} : { items }),
+          ...(at === undefined ? {} : { at }),
+          startedBy: 'agent',
+        }),
+      ),
   );
 }
 

@@ -5,7 +5,7 @@ import type { Definition } from '../../language/model.ts';
 import { hasErrors, type Problem } from '../../language/problems.ts';
 import { openProjectCommands } from '../../runs/commands/open-project.ts';
 import { readConfig } from '../../services/config/config.ts';
-import { asClientWould } from '../as-client-error.ts';
+import { asClientWould } from '../contract/as-client-error.ts';
 import { withBuiltIn } from '../lookup/project-catalogue.ts';
 import { filesAround, readDefinitionFile, type Known } from '../read-definition.ts';
 import { definitionInvalid } from '../reading/read-for-start.ts';

@@ -54,6 +54,12 @@ export function comparePlaces(left: readonly number[], right: readonly number[])
   return left.length - right.length;
 }
 
+/** Whether a step is the other one, or inside it. */
+export function isWithin(key: string, around: string): boolean {
+  const outer = placeOf(around);
+  return comparePlaces(placeOf(key).slice(0, outer.length), outer) === 0;
+}
+
 function pathOf(key: string): string {
   const at = key.lastIndexOf('@');
   return at === -1 ? key : key.slice(0, at);

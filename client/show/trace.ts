@@ -23,6 +23,7 @@ import type {
 } from '../../language/events/run-event.ts';
 import { answeredWords, editWords } from './change-words.ts';
 import { failureWords } from './failure-words.ts';
+import { againWords, itemsEndWords } from './item-words.ts';
 import { PLAIN, type Paint } from './paint.ts';
 import { comparePlaces, depthOf, placeOf } from './step-keys.ts';
 
@@ -134,7 +135,10 @@ export function belowStep({ key }: StepFinished, lines: readonly string[], depth
 }
 
 function originText(origin: RunOrigin | undefined): string {
-  if (origin?.type === 'fork') return `  forked from ${origin.of} at ${origin.at}`;
+  if (origin?.type === 'fork') {
+    const items = (origin.items ?? []).map((list) => `: ${againWords(list, origin.of)}`);
+    return `  forked from ${origin.of} at ${origin.at}${items.join('')}`;
+  }
   return origin?.type === 'saved' ? `  from the saved copy, version ${origin.version}` : '';
 }
 
@@ -239,6 +243,8 @@ function finishLine(
   parts.push(colour(exitCode === 0 ? outcome : `exit ${exitCode}`));
   if (emitted !== null) parts.push(oneLine(previewOf(emitted)));
   if (event.step === 'condition' && event.preview !== undefined) parts.push(`→ ${event.preview}`);
+  if (event.items !== undefined && (event.items.failed > 0 || event.items.retraced !== undefined))
+    parts.push(itemsEndWords(event.items));
   if (durations) parts.push(paint.dim(durationText(event.durationMs)));
   if (event.usage !== undefined) parts.push(...costWords(event.usage).map((cost) => paint.dim(cost)));
   const words = failureWords(event, isQuoted);

@@ -7,14 +7,15 @@ import {
   type ReadDefinition,
 } from '../../language/read/nested-definition.ts';
 import { readStarted, referring, type Handed, type StartedProgram } from '../../language/read/started-program.ts';
-import type { Resolved } from '../host.ts';
+import { KeepingNoLines, type Resolved } from '../host.ts';
 import { Scope } from './simulation.ts';
 import type { Library, World } from './world.ts';
 
-export class PlainAnswers {
+export class PlainAnswers extends KeepingNoLines {
   protected readonly world: World;
 
   constructor(world: World) {
+    super();
     this.world = world;
   }
 

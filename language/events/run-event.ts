@@ -43,8 +43,18 @@ export interface RunStarted extends Stamp {
 export type RunOrigin =
   | { type: 'schedule'; schedule: string }
   | { type: 'event'; trigger: string; event: string; seq: number }
-  | { type: 'fork'; of: string; at: string }
+  | { type: 'fork'; of: string; at: string; items?: ItemsAgain[] }
   | SavedOrigin;
+
+/** What of a list is performed again, and how many results are those of the run that is forked. */
+export interface ItemsAgain {
+  /** Key of its step. */
+  at: string;
+  /** The items, counted from 0; the first hundred. */
+  items: number[];
+  performed: number;
+  kept: number;
+}
 
 export interface SavedOrigin {
   type: 'saved';
@@ -72,6 +82,18 @@ export interface StepFinished extends Stamp {
   action?: string;
   /** Present where it cost something; of a nested run, all that the run cost. */
   usage?: StepUsage;
+  /** Of a step over a list. */
+  items?: ItemsEnd;
+}
+
+/** What became of the items of a list. */
+export interface ItemsEnd {
+  count: number;
+  failed: number;
+  /** Which ones failed, from 0 on; the first hundred. */
+  failedAt?: number[];
+  /** Results that are those of the run that this one goes on from; the others were performed. */
+  retraced?: number;
 }
 
 /** What a step cost: tokens, and money in dollars. */

@@ -39,10 +39,10 @@ export const POWERS: readonly Power[] = [
     what: 'start a run',
     verbs: ['run', 'eval', 'fork', 'retry'],
     commands: ['sentinel/run', 'sentinel/start'],
-    tools: ['run_sentinel'],
+    tools: ['run_sentinel', 'retry_run'],
     model: 'what names only its own tools; what a person saved',
     process: 'yes; no name finds what it starts',
-    agent: 'what is saved',
+    agent: 'what is saved; a run again from what failed in it',
   },
   {
     what: 'look at runs',

@@ -4,12 +4,12 @@ import { DIGEST, READ_DEFINITION, READ_STARTED, RESOLVE_ACTION } from '../../int
 import type { GivenDefinition, ReadDefinition } from '../../language/read/nested-definition.ts';
 import type { Handed, StartedProgram } from '../../language/read/started-program.ts';
 import type { CommandEffect } from '../../interpreter/effect.ts';
-import type { Resolved } from '../../interpreter/host.ts';
+import { KeepingNoLines, type Resolved } from '../../interpreter/host.ts';
 import { digestOptions, segmentOptions, stepOptions } from './activity-options.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { askLocally } from '../replay-order/local-activity.ts';
 
-export abstract class LocalAnswers {
+export abstract class LocalAnswers extends KeepingNoLines {
   abstract readonly walk: Walk;
 
   /** A branch that is cancelled meanwhile ends when it comes to ask. */

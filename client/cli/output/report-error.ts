@@ -2,7 +2,7 @@
 import { CommanderError } from 'commander';
 import type { JsonObject } from '../../../language/json.ts';
 import type { ClientErrorCode } from '../../../runs/client-error.ts';
-import { asClientError } from '../../as-client-error.ts';
+import { asClientError } from '../../contract/as-client-error.ts';
 import { EXIT, exitCodeOfError } from './exit-codes.ts';
 import { openOutput } from './output.ts';
 

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { OpenClient } from '../../open-client.ts';
 import type { ForkRequest } from '../../history/fork-run.ts';
+import { againWords } from '../../show/item-words.ts';
 import { watchRun } from '../following/watch-run.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import type { Output } from '../output/output.ts';
@@ -65,15 +66,24 @@ export async function startFork(
     import('../../history/bundle.ts'),
     client.parts(undefined, project),
   ]);
-  const { handle, of, at } = await forkRun(parts, await ownBundle(), request, await client.events(request.handle));
+  const { handle, of, at, items } = await forkRun(
+    parts,
+    await ownBundle(),
+    request,
+    await client.events(request.handle),
+  );
   const isItsTurn = ['/turn.', '#'].some((mark) => request.at.startsWith(`${at}${mark}`));
   if (at !== request.at && !isItsTurn) {
     output.note(
       `sentinel: ${request.at} ran in one stretch of quick steps that begins with ${at}, so the new run begins there and those steps run again.`,
     );
   }
+  for (const list of items ?? []) output.note(`sentinel: ${againWords(list, request.handle)}`);
   if (detach !== true) return watchRun(client, handle, output);
-  output.object({ ...(await client.status(handle)), origin: { type: 'fork', of, at } });
+  output.object({
+    ...(await client.status(handle)),
+    origin: { type: 'fork', of, at, ...(items === undefined ? {} : { items }) },
+  });
   output.line(handle);
   return EXIT.ok;
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { asClientError } from '../../../client/as-client-error.ts';
+import { asClientError } from '../../../client/contract/as-client-error.ts';
 import { ClientError, readDefinition, SentinelClient } from '../../../client/package/client.ts';
 import type { Definition } from '../../../language/model.ts';
 import type { Run } from '../../../prisma/store/contract/contract.ts';

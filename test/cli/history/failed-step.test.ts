@@ -83,6 +83,11 @@ test.each<[string, string[], string | null]>([
     ],
     'steps.0.branches.1.0@1',
   ],
+  [
+    'no step of an item whose failure its list collected',
+    ['steps.0@1', 'steps.0.steps.0@1.1 failed', 'steps.0@1 ok', 'steps.1@1 failed', 'steps.2@1'],
+    'steps.1@1',
+  ],
   ['no step of the clean-up', ['steps.0@1', 'steps.0@1 failed', 'always.0@1', 'always.0@1 failed'], 'steps.0@1'],
   ['the step under way in a run that was lost', ['steps.0@1', 'steps.0@1 ok', 'steps.1@1'], 'steps.1@1'],
 ])('%s', (_what, lines, key) => {

@@ -1,5 +1,5 @@
 /** `sentinel mcp serve`, asked by the SDK's own client, as the agent of an editor does. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -88,6 +88,7 @@ test('it says what it can do, and which sentinels are saved', async () => {
     'inbox',
     'list_runs',
     'list_sentinels',
+    'retry_run',
     'run_logs',
     'run_sentinel',
     'run_status',
@@ -202,4 +203,18 @@ test('definitions, runs, their traces and logs, and the inbox are resources', as
   expect(await read('sentinel://runs/agent%3Agreeting/logs')).toBe('hello ada\nagain');
   expect(JSON.parse(await read('sentinel://inbox'))).toEqual(expect.any(Array));
   await expect(read('sentinel://definitions/nothing')).rejects.toThrow('no saved sentinel');
+});
+
+test('a run is retried from the items of a list that failed', async () => {
+  const item = shell('[ $item = 2 ] && [ ! -e retried ] && exit 4; echo $item >> listed', { failOn: 'nonzero' });
+  save('list', [{ type: 'parallel', over: '[1, 2, 3]', steps: [item], itemErrors: 'collect', outputTo: 'all' }]);
+  const { handle } = await value(careful, 'run_sentinel', { name: 'list', handle: 'listing' });
+  await harness.result(String(handle));
+  writeFileSync(join(harness.project, 'retried'), '');
+  const again = await value(careful, 'retry_run', { handle, items: 'failed' });
+  expect(again).toMatchObject({ of: handle, at: 'steps.0@1', items: [{ items: [1], performed: 1, kept: 2 }] });
+  expect((await harness.result(String(again['handle']))).outcome).toBe('completed');
+  expect(readFileSync(join(harness.project, 'listed'), 'utf8').trim().split('\n').toSorted()).toEqual(['1', '2', '3']);
+  expect((await harness.store.runs.find(String(again['handle'])))?.startedBy).toBe('agent');
+  expect(await refusal(careful, 'retry_run', { handle, items: [7] })).toContain('counted from 0 to 2');
 });

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SentinelClient } from '../../../client/client.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Definition, Step } from '../../../language/model.ts';
 import { create, once, shell } from '../harness/definitions.ts';
@@ -122,6 +123,51 @@ describe('retry', () => {
       out: expect.stringContaining('see-mended has not failed (completed)') as string,
     });
     expect(await sentinel('retry', 'see-nobody')).toMatchObject({ code: 4, out: '' });
+  });
+
+  test('performs the failed items of a list again, and says so', async () => {
+    const item = shell('echo $item >> items; [ $item = 2 ] && [ ! -e items-mended ] && exit 4; echo item $item', {
+      failOn: 'nonzero',
+      outputTo: 'said',
+    });
+    const list: Step = { type: 'parallel', over: '[1, 2, 3]', steps: [item], itemErrors: 'collect', outputTo: 'all' };
+    const file = write(once('see-list', [list]));
+    expect((await sentinel('run', file, '--id', 'see-items')).out).toContain('3 items, 1 failed (1)');
+    writeFileSync(join(harness.project, 'items-mended'), '');
+    const { code, out, err } = await sentinel(
+      'retry',
+      'see-items',
+      '--items',
+      '1',
+      '--at',
+      'steps.0@1',
+      '--id',
+      'see-again',
+    );
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: 'sentinel: of steps.0@1, 1 item is performed again (1), and 2 results are those of see-items\n',
+    });
+    expect(out).toContain('3 items, 2 retraced');
+    expect(readFileSync(join(harness.project, 'items'), 'utf8').trim().split('\n').toSorted()).toEqual([
+      '1',
+      '2',
+      '2',
+      '3',
+    ]);
+    expect(await documentOf('status', 'see-again')).toMatchObject({
+      origin: { type: 'fork', of: 'see-items', items: [{ at: 'steps.0@1', items: [1], performed: 1, kept: 2 }] },
+    });
+    expect(await sentinel('retry', 'see-again', '--items', 'two')).toMatchObject({ code: 2 });
+    const client = new SentinelClient({ env: harness.env, startsServices: false });
+    try {
+      const retried = await client.retry('see-items', { items: 'failed', handle: 'see-by-program' });
+      expect(retried).toMatchObject({ of: 'see-items', at: 'steps.0@1', items: [{ performed: 1, kept: 2 }] });
+      expect(await client.result('see-by-program')).toMatchObject({ outcome: 'completed' });
+      await expect(client.retry('see-by-program')).rejects.toMatchObject({ code: 'FORK_REFUSED' });
+    } finally {
+      await client.close();
+    }
   });
 
   test('begins with the nested run in which the step is', async () => {

@@ -1,5 +1,5 @@
 /** What services, settings and servers throw, as the error that the client throws: null for what is none of these. */
-import { ClientError, type ClientErrorCode } from '../runs/client-error.ts';
+import { ClientError, type ClientErrorCode } from '../../runs/client-error.ts';
 
 /** By the name of an error whose message says finding and remedy. */
 const CODES: ReadonlyMap<string, ClientErrorCode> = new Map([

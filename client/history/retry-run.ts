@@ -1,0 +1,24 @@
+/** A retry that a program asks for. */
+import { readForStart } from '../reading/read-for-start.ts';
+import type { RetryOptions } from '../contract/retrying.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
+import type { Run } from '../../prisma/store/contract/contract.ts';
+import type { RunServices } from '../../runs/start-run.ts';
+import { ownBundle } from './bundle.ts';
+import { forkRun, type Fork } from './fork-run.ts';
+import { retryPlace } from './retry-place.ts';
+
+export async function retryRun(
+  parts: RunServices,
+  run: Run,
+  events: readonly RunEvent[],
+  { at, items, definition, known, handle: as, host: _host, ...asked }: RetryOptions,
+): Promise<Fork> {
+  const read = definition === undefined ? {} : await readForStart(parts, definition, known);
+  const { others: _others, ...place } = retryPlace(run, events, {
+    ...(at === undefined ? {} : { at }),
+    ...(items === undefined ? {} : { items }),
+  });
+  const request = { ...asked, ...read, handle: run.handle, ...place, ...(as === undefined ? {} : { as }) };
+  return forkRun(parts, await ownBundle(), request, events);
+}
