@@ -110,9 +110,9 @@ export function valueOfNestedRun(result: RunResult): JsonObject {
   };
 }
 
-/** A pass that ended before its first step does not count. */
-function passesMade(loop: LoopFrame): number {
-  const isUntouched = !loop.between && loop.block.at === 0 && openIn(loop.block) === undefined;
+/** A pass that was ended before its first step had ended does not count; one in which a step failed does, whichever it was. */
+function passesMade(loop: LoopFrame, { kind }: Flow): number {
+  const isUntouched = kind !== 'failed' && !loop.between && loop.block.at === 0 && openIn(loop.block) === undefined;
   return isUntouched ? loop.pass - 1 : loop.pass;
 }
 
@@ -120,7 +120,7 @@ export function resultOf(walk: Walk, ending: Flow, at: number): RunResult {
   const { position, input } = walk;
   const { outputs, flow } = givenBy(walk, ending);
   const common = {
-    iterations: passesMade(position.loop),
+    iterations: passesMade(position.loop, flow),
     durationMs: at - input.startedAt,
     outputs,
     ...(input.parent === null ? {} : { tally: tallyFor(walk), spent: usageOf({ position }) }),

@@ -21,17 +21,19 @@ test('all ways of running agree', async () => {
       expectOrderly(straight);
       for (const mode of MODES.slice(1)) {
         const { runs: _runs, ...other } = await runCase(given, mode);
-        expect({ mode: mode.name, ...other }).toEqual({
-          mode: mode.name,
-          trace: straight.trace,
-          effects: straight.effects,
-          result: straight.result,
-        });
+        const { trace, effects, result } = straight;
+        expect(withoutMoments({ mode: mode.name, ...other })).toEqual(
+          withoutMoments({ mode: mode.name, trace, effects, result }),
+        );
       }
     }),
     randomRuns(150),
   );
 });
+
+/** A yield takes a millisecond: what a message says of the clock is another moment then. */
+const withoutMoments = (outcome: object): unknown =>
+  JSON.parse(JSON.stringify(outcome).replaceAll(/until \d{4}-\d\d-\d\dT[\d:.]+Z/g, 'until then'));
 
 function expectOrderly({ runs }: Outcome): void {
   for (const { events, result } of runs) {
