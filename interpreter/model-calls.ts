@@ -9,7 +9,8 @@ import { isDoubt, resolveDoubt } from './call-doubt.ts';
 import { driveAll, wait, type Walking } from './drive.ts';
 import type { CallAnswer } from './effect.ts';
 import { canAsk } from './escalation.ts';
-import { timeoutOf } from './limits.ts';
+import { isCancelled, shieldOf } from './host.ts';
+import { limitReached, timeoutOf } from './limits.ts';
 import { failing, passGate, type AtModel } from './model-gate.ts';
 import { keepMarks, noteMark } from './model-stuck.ts';
 import type { CallFrame, ModelFrame } from './position.ts';
@@ -71,11 +72,23 @@ function areReads({ walk, step }: AtModel, calls: readonly CallFrame[]): boolean
 
 /** Their results stand in the conversation in the order of the calls, whichever came first. */
 function* performTogether(at: AtModel, calls: readonly CallFrame[]): Walking<Halt | null> {
-  const left = [...calls.entries()].filter(([, { block }]) => block.at === 0);
+  for (;;) {
+    const left = [...calls.entries()].filter(([, { block }]) => block.at === 0);
+    const halt = yield* takeTogether(at, left);
+    if (halt !== null || left.length === 0) return halt;
+    // They stopped at a limit: it is asked about once, and not by each of them.
+    const held = yield* passGate(at, 'calls');
+    if (held !== null) return held;
+  }
+}
+
+/** Takes what it performs from `left`, and leaves there what a limit keeps from being begun. */
+function* takeTogether(at: AtModel, left: [number, CallFrame][]): Walking<Halt | null> {
   const halts: Halt[] = [];
+  const next = (): [number, CallFrame] | undefined => (halts.length > 0 || isAtLimit(at) ? undefined : left.shift());
   const takeCalls = function* (): Walking<void> {
-    for (let next = left.shift(); next !== undefined; next = halts.length === 0 ? left.shift() : undefined) {
-      const [index, call] = next;
+    for (let taken = next(); taken !== undefined; taken = next()) {
+      const [index, call] = taken;
       const halt = yield* performCall(at, call, index);
       if (halt !== null) halts.push(halt);
     }
@@ -84,6 +97,12 @@ function* performTogether(at: AtModel, calls: readonly CallFrame[]): Walking<Hal
   yield* wait(driveAll(runners, () => at.walk.host.suspended()));
   return halts[0] ?? null;
 }
+
+/** The gate says which, and what comes of it. */
+const isAtLimit = ({ walk, strand, step, open }: AtModel): boolean =>
+  isCancelled(strand) ||
+  (shieldOf(strand) === null && limitReached(walk) !== null) ||
+  stepTimeLeft(walk, strand, step, open) <= 0;
 
 function* performCall(at: AtModel, call: CallFrame, index: number): Walking<Halt | null> {
   const misuse = misuseOf(at.walk, at.step, call);

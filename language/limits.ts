@@ -80,6 +80,8 @@ export const joinedRunsMax = 1_000;
 export const modelTimeoutMs = 24 * 3_600_000;
 /** Turns of a model step that does not say. */
 export const modelTurnsMax = 50;
+/** Calls that one answer of a model may make. */
+export const turnCallsMax = 100;
 /** Turns of a model step in a row that change nothing, after which it turns in circles, where it does not say. */
 export const modelUnchangedTurnsMax = 20;
 /** What a model is told of one result of a call, in characters. */

@@ -166,7 +166,7 @@ interface Said {
   plan: Plan;
 }
 
-/** What it cost is kept, whatever comes of it. */
+/** What it cost is kept, whatever comes of it. `cut`: the same of an answer that the step's time or a cancellation cuts off. */
 async function paid(
   parts: TurnParts,
   request: TurnRequest,
@@ -175,14 +175,15 @@ async function paid(
 ): Promise<{ asked: Answered; outcome: TurnOutcome } | { compacted: TurnOutcome }> {
   const { conversation, turn } = request;
   const of = { handle: place.run.handle, conversation, turn };
+  const cut: JsonObject = {};
   try {
-    const asked = await ask(parts, request, place, said);
+    const asked = await ask(parts, request, { ...place, cut }, said);
     if (!('compacted' in asked)) return { asked, outcome: usableOutcome(asked, request.settings) };
     // What it cost stands with the compaction.
     await parts.store.spending.withdraw({ ...of, attempt: place.tapes.payer });
     return asked;
   } catch (error) {
-    if (place.isPaid) await keepFailed(parts.store, { ...of, attempt: place.tapes.payer }, error);
+    if (place.isPaid) await keepFailed(parts.store, { ...of, attempt: place.tapes.payer }, error, cut);
     if (error instanceof Failure)
       await parts.store.cassettes.keep({ ...of, asker: place.asker }, place.recorder.requests);
     throw error;
@@ -192,7 +193,7 @@ async function paid(
 async function ask(
   parts: TurnParts,
   request: TurnRequest,
-  place: AskPlace,
+  place: AskPlace & { cut: JsonObject },
   said: Said,
 ): Promise<Answered | { compacted: TurnOutcome }> {
   const { settings } = request;
@@ -201,6 +202,10 @@ async function ask(
   const timeout = AbortSignal.timeout(Math.min(place.timeoutMs, 2 ** 31 - 1));
   const signal = AbortSignal.any([place.signal, timeout]);
   let found: Found | undefined;
+  const { cut } = place;
+  const onCut: Asked['onCut'] = (usage) => {
+    if (found !== undefined) Object.assign(cut, detailsOf({ usage }, found.model));
+  };
   try {
     const { messages } = readRows(shown(said.rows, said.plan));
     found = await place.recorder.find(
@@ -215,13 +220,14 @@ async function ask(
       tools,
     });
     place.live?.begin(found.model.name, place.isAgain);
-    return await askModel(parts, request, place, { ...said, rows, prompts, found, tools, options, signal });
+    return await askModel(parts, request, place, { ...said, rows, prompts, found, tools, options, signal, onCut });
   } catch (error) {
     if (place.signal.aborted) throw place.signal.reason;
     if (timeout.aborted)
       throw new Failure(
         'STEP_TIMEOUT',
         `${request.model} had not answered within the step's time; raise timeoutMs, or ask for less`,
+        'spent' in cut ? { details: cut } : {},
       );
     if (!(error instanceof TurnError)) throw error;
     throw turnFailure(failureOf(error, found?.model.provider ?? '', request.model), null);
@@ -235,6 +241,7 @@ interface Asked extends Said {
   tools: Tool[];
   options: ReturnType<typeof optionsOf>;
   signal: AbortSignal;
+  onCut: NonNullable<TurnOptions['onCut']>;
 }
 
 /** One request; or, where the conversation is too long for it, what was made of the conversation. */
@@ -242,7 +249,7 @@ async function askModel(
   { store, limiter }: TurnParts,
   request: TurnRequest,
   { run, attempt, asker, timeoutMs, live, masker = ownMasker(), recorder, isPaid, tapes }: AskPlace,
-  { rows, plan, prompts: contextPrompts, found, tools, options, signal }: Asked,
+  { rows, plan, prompts: contextPrompts, found, tools, options, signal, onCut }: Asked,
 ): Promise<Answered | { compacted: TurnOutcome }> {
   const { settings } = request;
   const { model } = found;
@@ -262,7 +269,7 @@ async function askModel(
     const onDelta = isSummary ? {} : { onDelta: (delta: Delta): void => live?.hear(delta) };
     const asking: ModelRequest = { ...turn, ...own, cache: '5m' };
     const sent = (rest: Pick<TurnOptions, 'tape'>): Promise<TurnResult> =>
-      found.turn(asking, { signal, limits, ...onDelta, ...rest });
+      found.turn(asking, { signal, limits, onCut, ...onDelta, ...rest });
     if (!isPaid) return sent({});
     const tape = await tapes.of(model, asking);
     if (limiter === undefined || tape.kept !== null) return sent({ tape });
@@ -356,7 +363,7 @@ const callOf = ({ id, name, input, invalid }: ToolCallBlock): TurnCall => ({
 });
 
 /** Of an answer that was paid for and cannot be used. */
-function detailsOf({ usage }: TurnReply, { provider, model, facts }: AnsweringModel): JsonObject {
+function detailsOf({ usage }: Pick<TurnReply, 'usage'>, { provider, model, facts }: AnsweringModel): JsonObject {
   return { provider, model, spent: spentIn(usage, facts.prices) };
 }
 

@@ -13,12 +13,19 @@ export function spentIn(usage: TokenUsage, prices: Prices | null): JsonObject {
 }
 
 /**
- * Keeps what a request cost that failed. Whoever is cancelled, or runs out of the step's time, has not heard
- * what it cost: its row goes on saying so.
+ * Keeps what a request cost that failed. Where it was cut off (`cut`) before anything came, nobody has heard what it
+ * cost: its row goes on saying so.
  */
-export async function keepFailed(store: Pick<Store, 'spending'>, of: SpendingOf, error: unknown): Promise<void> {
-  if (!(error instanceof Failure) || error.code === 'STEP_TIMEOUT') return;
-  const { provider, model, spent } = error.details ?? {};
+export async function keepFailed(
+  store: Pick<Store, 'spending'>,
+  of: SpendingOf,
+  error: unknown,
+  cut: JsonObject = {},
+): Promise<void> {
+  const isCut = !(error instanceof Failure) || error.code === 'STEP_TIMEOUT';
+  const details = isCut ? cut : (error.details ?? {});
+  const { provider, model, spent } = details;
+  if (isCut && spent === undefined) return;
   const isKnown = typeof provider === 'string' && provider !== '' && typeof model === 'string';
   await store.spending.failed(of, {
     model: isKnown ? `${provider}/${model}` : null,

@@ -16,7 +16,7 @@ import { estimateBlocks, estimateLength, estimateRequest } from '../request/esti
 import type { WireNames } from '../request/wire-names.ts';
 import { isDeep } from '../../../language/expression/nesting.ts';
 import type { Json } from '../../../language/json.ts';
-import { valueDepthMax } from '../../../language/limits.ts';
+import { turnCallsMax, valueDepthMax } from '../../../language/limits.ts';
 import { readArguments, readInput } from './json-arguments.ts';
 import { readUsage, type SaidUsage } from './usage.ts';
 
@@ -66,6 +66,8 @@ export class Assembler {
   readonly #drafts = new Map<string, Draft>();
   #length = 0;
   #calls = 0;
+  #isHeard = false;
+  #counted: SaidUsage | null = null;
 
   constructor(parts: AssemblerParts) {
     this.#parts = parts;
@@ -103,6 +105,8 @@ export class Assembler {
       found?.type === 'call' ? found : { type: 'call', index: this.#calls, id: '', name: '', text: '' };
     if (found !== draft) {
       this.#calls += 1;
+      if (this.#calls > turnCallsMax)
+        throw malformed(`makes more than ${turnCallsMax} calls, which one turn does not perform`);
       this.#drafts.set(key, draft);
     }
     if (draft.id === '') draft.id = wordIn(part.id);
@@ -124,9 +128,25 @@ export class Assembler {
     );
   }
 
+  /** A piece of the answer came, with what the provider counts so far; null where it says nothing of that. */
+  heard(counted: SaidUsage | null): void {
+    this.#isHeard = true;
+    if (counted !== null) this.#counted = counted;
+  }
+
   /** What an answer that broke off has cost, about; undefined where nothing came. */
   spent(): TokenUsage | undefined {
-    return this.#drafts.size === 0 ? undefined : this.estimate();
+    if (this.#drafts.size === 0 && !this.#isHeard) return undefined;
+    const estimated = this.estimate();
+    const read = readUsage(this.#counted);
+    if (read.state !== 'counted') return estimated;
+    const { input, cacheRead, cacheWrite, output } = read.counts;
+    const isSentCounted = input + cacheRead + cacheWrite > 0;
+    return {
+      ...estimated,
+      ...(isSentCounted ? { input, cacheRead, cacheWrite } : {}),
+      output: Math.max(estimated.output, output),
+    };
   }
 
   finish({ reason, usage, model, requestId }: Ending): Omit<TurnReply, 'author' | 'omitted'> {

@@ -53,6 +53,7 @@ export async function readEvents(
       default:
         event satisfies never;
     }
+    assembler.heard(usageOf(counts));
   }
   if (!isComplete || reason === null) throw truncated(asked.name);
   await asked.guard.keep();

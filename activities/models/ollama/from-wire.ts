@@ -17,6 +17,7 @@ export async function readLines(
   let last: ChatResponse | null = null;
   let calls = 0;
   for await (const line of lines) {
+    assembler.heard(null);
     const { content, thinking, tool_calls: called } = line.message ?? {};
     if (typeof thinking === 'string' && thinking !== '') assembler.thinking('thinking', thinking);
     if (typeof content === 'string' && content !== '') assembler.text('text', content);

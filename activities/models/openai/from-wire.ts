@@ -37,6 +37,7 @@ export async function readChunks(
     if (typeof chunk.model === 'string' && chunk.model !== '') model = chunk.model;
     // Some send it with every chunk: the last one counts them all.
     usage = usageIn(chunk as unknown as JsonObject) ?? usage;
+    assembler.heard(usage);
     const choice = chunk.choices?.[0] as unknown as JsonObject | undefined;
     if (choice === undefined) continue;
     const delta = deltaOf(choice);

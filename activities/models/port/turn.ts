@@ -127,5 +127,7 @@ export interface TurnOptions {
   /** Absent: what comes is kept nowhere before it is read. */
   tape?: TurnTape;
   onDelta?: (delta: Delta) => void;
+  /** Told before it rejects with the signal's reason: what came until then has cost, about. */
+  onCut?: (spent: TokenUsage) => void;
   limits?: Partial<TurnLimits>;
 }

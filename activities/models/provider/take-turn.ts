@@ -41,8 +41,11 @@ export async function takeTurn(
     checkForgotten(request, reply.usage, window, author);
     return { ok: true, reply: { ...reply, author, omitted } };
   } catch (error) {
-    if (options.signal.aborted) throw options.signal.reason;
     const spent = assembler?.spent();
+    if (options.signal.aborted) {
+      if (spent !== undefined) options.onCut?.(spent);
+      throw options.signal.reason;
+    }
     if (!(error instanceof TurnError) && spent === undefined) throw error;
     const found = error instanceof TurnError ? error : unreadable(provider.name, asError(error));
     return { ok: false, failure: failureOf(knowing(found, facts, author), provider.name, asked.model, spent) };

@@ -7,9 +7,10 @@ import { builtInCommands, createRegistry } from '../../../activities/commands/re
 import { Failure } from '../../../activities/failures/failures.ts';
 import { Models } from '../../../activities/models/open-models.ts';
 import { NO_SETTINGS } from '../../../activities/models/resolve/settings.ts';
-import { runTurn, type TurnParts } from '../../../activities/turns/run-turn.ts';
+import { runTurn, type TurnParts, type TurnPlace } from '../../../activities/turns/run-turn.ts';
 import type { TurnRequest } from '../../../interpreter/contract.ts';
 import type { TurnOutcome } from '../../../interpreter/effect.ts';
+import { turnCallsMax } from '../../../language/limits.ts';
 import type { CostSum } from '../../../prisma/store/contract/models/spending-contract.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { WIRES } from '../../models/harness/turns.ts';
@@ -64,6 +65,7 @@ describe.each(WIRES)('%s', (_name, wire) => {
     attempt: string,
     request: Partial<TurnRequest> = {},
     store: TurnParts['store'] = opened.store,
+    place: Partial<TurnPlace> = {},
   ): Promise<TurnOutcome> =>
     runTurn(
       { store, registry, models },
@@ -84,9 +86,20 @@ describe.each(WIRES)('%s', (_name, wire) => {
         attempt,
         timeoutMs: 60_000,
         signal: new AbortController().signal,
+        ...place,
       },
     );
   const asked = (): number => double.asked.filter(({ path }) => path === wire.path).length;
+  const calling = (count: number) =>
+    streamed(
+      wire,
+      wire.events({
+        parts: Array.from({ length: count }, (_each, at) => ({
+          call: { id: `c${at}`, name: 'data_list', pieces: ['{}'] },
+        })),
+        reason: wire.reasons.calls,
+      }),
+    );
   const answered = (text: string, count = '7') =>
     streamed(
       wire,
@@ -195,6 +208,59 @@ describe.each(WIRES)('%s', (_name, wire) => {
     expect([first, second]).toMatchObject([{ code: 'MODEL_ANSWER_BROKEN' }, { code: 'MODEL_ANSWER_BROKEN' }]);
     expect(asked() - before).toBe(1);
     expect(await totalOf(run)).toMatchObject({ requests: 1, failed: 1 });
+  });
+
+  test('one that broke off as soon as it had begun is charged, with what the provider had counted', async () => {
+    const run = handle();
+    const [first = ''] = wire.events({ parts: [{ text: ['Hel', 'lo.'] }], reason: wire.reasons.end });
+    double.next({ ...streamed(wire, [first]), then: 'reset' });
+    expect(await take(run, 'one').catch((error: unknown) => error)).toMatchObject({
+      code: expect.stringMatching(/^MODEL_/),
+    });
+    const total = await totalOf(run);
+    expect(total).toMatchObject({ requests: 1, failed: 1, lost: 0 });
+    expect(total.usd).toBeGreaterThan(0);
+  });
+
+  test.each(['the time of its step', 'a cancellation'])(
+    'one that %s cuts off is charged for what came',
+    async (what) => {
+      const run = handle();
+      const cancel = new AbortController();
+      const events = wire.events({ parts: [{ text: ['x'.repeat(400)] }], reason: wire.reasons.end });
+      const said = events.findIndex((event) => event.includes('xxx')) + 1;
+      double.next({ ...streamed(wire, events.slice(0, said)), then: 'silence' });
+      const isTime = what.startsWith('the time');
+      const cut = take(run, 'one', {}, opened.store, { timeoutMs: isTime ? 700 : 60_000, signal: cancel.signal });
+      if (!isTime) setTimeout(() => cancel.abort(new Error('CANCELLED')), 700);
+      const error: unknown = await cut.catch((reason: unknown) => reason);
+      if (isTime)
+        expect(error).toMatchObject({ code: 'STEP_TIMEOUT', details: { spent: { tokens: expect.any(Number) } } });
+      const total = await totalOf(run);
+      expect(total).toMatchObject({ requests: 1, failed: 1, lost: 0, estimated: 1 });
+      expect(total.output).toBeGreaterThan(0);
+      expect(total.usd).toBeGreaterThan(0);
+    },
+  );
+
+  test('one of which nothing came is not: nobody knows what it cost', async () => {
+    const run = handle();
+    double.next({ silentMs: Number.POSITIVE_INFINITY });
+    const cut = take(run, 'one', {}, opened.store, { timeoutMs: 500 });
+    expect(await cut.catch((error: unknown) => error)).toMatchObject({ code: 'STEP_TIMEOUT' });
+    expect(await totalOf(run)).toMatchObject({ requests: 1, failed: 0, output: 0, usd: 0 });
+  });
+
+  test('an answer that makes more calls than a turn performs is charged, and none of them is performed', async () => {
+    const run = handle();
+    double.next(calling(turnCallsMax + 1));
+    const offered = { tools: ['data/list'] };
+    expect(await take(run, 'one', offered).catch((error: unknown) => error)).toMatchObject({
+      code: 'MODEL_ANSWER_BROKEN',
+    });
+    expect((await totalOf(run)).usd).toBeGreaterThan(0);
+    double.next(calling(turnCallsMax));
+    expect((await take(handle(), 'one', offered)).calls).toHaveLength(turnCallsMax);
   });
 
   test('an answer that fits its schema, which holds itself within bounds, is an answer', async () => {
