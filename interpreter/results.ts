@@ -16,7 +16,7 @@ import type { Variables, Flow, Ending, Place } from './effect.ts';
 import { definitionPathOf } from './edited-paths.ts';
 import { CONTEXT_BLOCK, contextSteps } from './pass-context.ts';
 import { isAbort, isPermanent, isShell, type FailureInfo } from '../language/failure.ts';
-import { outputBytesMax } from '../language/limits.ts';
+import { tellOfTruncated } from './truncated-output.ts';
 import type { StepFinished, StepOutcome } from '../language/events/run-event.ts';
 import { stepWords } from './step-words.ts';
 import { previewOf } from '../language/events/preview.ts';
@@ -24,20 +24,19 @@ import { parseExpression, referencesOf, type FoundReference } from '../language/
 import { variablesSetBy } from '../language/references/variables-set.ts';
 import { referencesIn } from '../language/references/written-references.ts';
 
-/** Keeps of a step that ended what the definition reads of it. The last result of a step counts. */
-export function keepResult(
+/** Keeps of a step that ended what the definition reads of it. The last result of a step counts. Returns by what place or label something printed is read. */
+function keepResult(
   walk: Walk,
   strand: Strand,
   step: Step,
   path: string,
   ending: Ending,
   durationMs: number,
-): void {
-  if ('cancelled' in ending) return;
+): string | undefined {
+  if ('cancelled' in ending) return undefined;
   const value = 'value' in ending ? ending.value : resultOfFailure(ending);
-  for (const { key, fields, besides } of keptResultsOf(walk.input.definition).byStep.get(
-    definitionPathOf(walk, path),
-  ) ?? []) {
+  const keepings = keptResultsOf(walk.input.definition).byStep.get(definitionPathOf(walk, path)) ?? [];
+  for (const { key, fields, besides } of keepings) {
     const kept: [string, Json][] = [];
     if (fields.has(WHOLE)) {
       kept.push(...Object.entries(besidesOf(ending)));
@@ -55,6 +54,7 @@ export function keepResult(
     }
     strand.own[key] = Object.fromEntries(kept);
   }
+  return keepings.find(({ fields, besides }) => PRINTED.some((name) => fields.has(name) || besides.has(name)))?.key;
 }
 
 function resultOfFailure({
@@ -173,7 +173,7 @@ export function finish(
       ...(ending.usage === undefined ? {} : { usage: ending.usage }),
       ...(ending.items === undefined ? {} : { items: ending.items }),
     });
-  keepResult(walk, strand, step, place.path, ending, walk.host.now() - startedAt);
+  const kept = keepResult(walk, strand, step, place.path, ending, walk.host.now() - startedAt);
   if ('cancelled' in ending) {
     finished('cancelled', {});
     return { kind: 'cancelled' };
@@ -182,9 +182,9 @@ export function finish(
   const preview = value === undefined ? {} : { preview: previewOf(value) };
   if (value !== undefined && 'outputTo' in step && step.outputTo !== undefined) {
     setVariable(walk, strand, step.outputTo, value);
-    if (isShell(step) && isJsonObject(value) && value['truncated'] === true)
-      tellOfTruncated(walk, place, step.outputTo);
   }
+  const readAs = 'outputTo' in step && step.outputTo !== undefined ? step.outputTo : kept?.slice(1);
+  if (isShell(step) && readAs !== undefined) tellOfTruncated(walk, place.key, readAs, value);
   if ('value' in ending) {
     finished('ok', preview);
     return { kind: 'done' };
@@ -199,15 +199,6 @@ export function finish(
   });
   return skips ? { kind: 'done' } : { kind: 'failed', failure: ending.failure };
 }
-
-/** Whoever reads the variable takes it for the whole. */
-const tellOfTruncated = (walk: Walk, { key }: Place, name: string): void =>
-  record(walk, {
-    type: 'warning',
-    key,
-    code: 'OUTPUT_TRUNCATED',
-    message: `${key}: "${name}" holds only the start and the end of what was printed (more than ${outputBytesMax} bytes), and its "data" is that text; have the program write to a file, and read that`,
-  });
 
 /** A result that the run cannot hold fails the step; how large it is was looked at where it was made. */
 function held(ending: Ending, { key }: Place): Ending {
@@ -234,6 +225,9 @@ const SHELL_FIELDS: ReadonlySet<string> = new Set([
 ]);
 /** Stands for the step's own value. */
 export const WHOLE = '*';
+
+/** What a process printed, in one form or another. */
+const PRINTED: readonly string[] = [WHOLE, 'stdout', 'stderr', 'output', 'data', 'lines'];
 
 /** Of a result that is read whole: its lines are in its output. */
 const WHOLE_FIELDS = [...STEP_FIELDS].filter((field) => field !== 'lines');

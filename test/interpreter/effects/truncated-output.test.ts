@@ -1,0 +1,65 @@
+/** Of a long output a result holds the start and the end: that is said wherever a definition can read it. */
+import { afterAll, expect, test, vi } from 'vitest';
+import type { Json } from '../../../language/json.ts';
+import type { Step } from '../../../language/model.ts';
+import { MODES, runCase } from '../harness/run-case.ts';
+
+afterAll(() => vi.useRealTimers());
+
+const printed: Json = { exitCode: 0, stdout: 'a … z', stderr: '', output: 'a … z', success: true, durationMs: 1 };
+const cut: Json = { ...printed, truncated: true };
+const read = (data: string): Step => ({ type: 'emit', event: 'read', data });
+
+const warningsOf = async (steps: Step[], value: Json): Promise<string[]> => {
+  const found: string[] = [];
+  for (const mode of MODES) {
+    const { runs } = await runCase(
+      {
+        definition: { name: 'long', steps, loop: { type: 'once' } },
+        replies: { 'shell *': { ok: true, value }, 'command *': { ok: true, value } },
+      },
+      mode,
+    );
+    found.push(
+      runs
+        .flatMap(({ events }) => events)
+        .flatMap((event) =>
+          event.type === 'warning' ? [`${event.code} ${event.message.split(' holds')[0] ?? ''}`] : [],
+        )
+        .join('\n'),
+    );
+  }
+  return [...new Set(found)];
+};
+
+test.each<[string, Step[], string]>([
+  [
+    'as a variable',
+    [{ type: 'shell', command: 'print', outputTo: 'all' }, read('$all.stdout')],
+    'OUTPUT_TRUNCATED steps.0@1: "all"',
+  ],
+  [
+    'of a shell as a command',
+    [{ type: 'command', command: 'code/shell/execute', params: { command: 'print' }, outputTo: 'all' }],
+    'OUTPUT_TRUNCATED steps.0@1: "all"',
+  ],
+  [
+    'by its place',
+    [{ type: 'shell', command: 'print' }, read('{{steps.0.stdout}}')],
+    'OUTPUT_TRUNCATED steps.0@1: "steps.0"',
+  ],
+  [
+    'by its label',
+    [{ type: 'shell', command: 'print', name: 'listing' }, read('{{named.listing.output}}')],
+    'OUTPUT_TRUNCATED steps.0@1: "named.listing"',
+  ],
+  [
+    'of whose result only the exit code is read',
+    [{ type: 'shell', command: 'print', name: 'listing' }, read('{{named.listing.exitCode}} {{steps.0.success}}')],
+    '',
+  ],
+  ['read by nobody', [{ type: 'shell', command: 'print' }, read('no')], ''],
+])('%s', async (_where, steps, warning) => {
+  expect(await warningsOf(steps, cut)).toEqual([warning]);
+  expect(await warningsOf(steps, printed)).toEqual(['']);
+});
