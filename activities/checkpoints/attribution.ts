@@ -6,8 +6,9 @@
  * command that writes named files writes no other. Where that does not tell, nobody can.
  */
 import type { BesideCheckpoint, Checkpoint } from '../../prisma/store/contract/checkpoint-contract.ts';
-import type { ShadowGit } from './shadow-git.ts';
-import { diffTrees, type FileChange } from './tree-diffs.ts';
+import { ofOneRepository } from './repository/moved.ts';
+import type { ShadowGit } from './trees/shadow-git.ts';
+import { diffTrees, type FileChange } from './trees/tree-diffs.ts';
 
 /** What a step did lies between the end of one look and the begin of the next. */
 export interface Work {
@@ -88,7 +89,7 @@ export async function segmentsOf(
   const diffs = (await diffTrees(git, pairs)).values();
   return planned.map((segments) =>
     segments.map(({ before, after, mine, theirs }) => {
-      const seen = diffs.next().value ?? [];
+      const seen = ofOneRepository(diffs.next().value ?? []);
       const changes = seen.flatMap((change) => ownChange(change, mine, theirs));
       return { from: before.earliest, to: after.latest, seen, changes };
     }),

@@ -1,9 +1,11 @@
 /** What the steps of a run changed in its project, step by step. */
 import type { Checkpoint, Checkpoints } from '../../prisma/store/contract/checkpoint-contract.ts';
-import { ShadowGit } from './shadow-git.ts';
+import { ShadowGit } from './trees/shadow-git.ts';
+import { isOfRecord, RECORD } from './trees/entries.ts';
+import { describeMoves, type RefChange } from './repository/moved.ts';
 import { looksOf, segmentsOf, workOf } from './attribution.ts';
 import { besideOf, isOfRun, largeBetween, nameWithin, summed } from './stretches.ts';
-import { countChanges, patchOf, type CountedChange } from './tree-diffs.ts';
+import { countChanges, patchOf, type CountedChange } from './trees/tree-diffs.ts';
 import { checkPlace, isMeant, noSuchCheckpoint, orRefused } from './undo.ts';
 
 export interface StepChanges {
@@ -18,6 +20,8 @@ export interface StepChanges {
   isBackground: boolean;
   /** `others`: steps of other runs that were under way when it changed, and may have done it. */
   files: (CountedChange & { others: readonly string[] })[];
+  /** What it moved in the git repository of the project: HEAD, branches, tags, what is staged, stashes, work trees. */
+  refs: (RefChange & { others: readonly string[] })[];
   /** Changed, and too large to keep. */
   large: string[];
   /** A unified diff, where it was asked for. */
@@ -44,7 +48,8 @@ export async function changesOf(rows: Checkpoints, { handle, key, patches }: Cha
   const found: StepChanges[] = [];
   for (const checkpoint of meant) {
     const changes = await orRefused(() => stepChanges(rows, checkpoint, { handle, patches }));
-    if (changes.state !== 'changed' || changes.files.length > 0 || changes.large.length > 0) found.push(changes);
+    const { state, files, refs, large } = changes;
+    if (state !== 'changed' || files.length + refs.length + large.length > 0) found.push(changes);
   }
   return found;
 }
@@ -56,7 +61,7 @@ async function stepChanges(
 ): Promise<StepChanges> {
   const { before, after, what, takenAt: at, isBackground, skipped, place, project } = checkpoint;
   const known = { key: nameWithin(handle, checkpoint), what, at, isBackground };
-  const none = { why: null, files: [], large: [], patch: null, isCut: false };
+  const none = { why: null, files: [], refs: [], large: [], patch: null, isCut: false };
   if (before === null) return { ...known, ...none, state: 'skipped', why: skipped };
   if (after === null) return { ...known, ...none, state: 'unknown', why: skipped };
   const isOwn = (path: string): boolean => checkpoint.paths === null || checkpoint.paths.includes(path);
@@ -72,13 +77,19 @@ async function stepChanges(
   const beside = await besideOf(rows, [checkpoint], { root: handle });
   const [segments = []] = await segmentsOf(git, [{ works: [work], first, last, looks }], beside);
   const changed = summed(segments);
-  const strangers = new Map(changed.map(({ path, others }) => [path, others.filter((name) => !isOfRun(beside, name))]));
+  const others = new Map(changed.map(({ path, others: all }) => [path, all.filter((name) => !isOfRun(beside, name))]));
   const isKept = new Set(large);
-  const files = (await countChanges(git, pair, changed))
+  const ofFiles = changed.filter(({ path }) => !isOfRecord(path));
+  const files = (await countChanges(git, pair, ofFiles))
     .filter(({ path }) => !isKept.has(path))
-    .map((file) => ({ ...file, others: strangers.get(file.path) ?? [] }));
+    .map((file) => ({ ...file, others: others.get(file.path) ?? [] }));
+  const moved = changed.filter(({ path }) => isOfRecord(path));
+  const refs = (await describeMoves(git, moved)).map((ref) => ({
+    ...ref,
+    others: others.get(`${RECORD}${ref.name}`) ?? [],
+  }));
   const isAllOwn = segments.every(({ seen, changes }) => seen.length === changes.length);
-  const only = isAllOwn ? null : [...strangers.keys()];
+  const only = isAllOwn ? null : ofFiles.map(({ path }) => path);
   const { text, isCut } = patches ? await patchOf(git, pair, only) : { text: null, isCut: false };
-  return { ...known, state: 'changed', why: null, files, large, patch: text, isCut };
+  return { ...known, state: 'changed', why: null, files, refs, large, patch: text, isCut };
 }

@@ -6,7 +6,7 @@
  *      changed between two of them, or that nobody can say who changed: a step, a process beside it, or another run.
  */
 import { besides } from './attribution.ts';
-import { isSame, type FileChange, type FileState } from './tree-diffs.ts';
+import { isSame, type FileChange, type FileState } from './trees/tree-diffs.ts';
 
 /** A stretch of time in which steps changed files: one step, or several that overlapped. */
 export interface Stretch {
@@ -21,6 +21,8 @@ export interface Stretch {
   unseen: string | null;
   /** `others`: steps of others that may have done it, because they were under way as well. */
   changes: readonly (FileChange & { others?: readonly string[] })[];
+  /** The same of what moved in the repository. */
+  moves: Stretch['changes'];
   /** A `.gitignore` changed: files that appear may have been there. */
   changesIgnored: boolean;
   /** Files that were, or are, too large to keep. */

@@ -6,7 +6,8 @@
  * of a folder. So git never reads by name what it stores: it is given descriptors, each opened through no link.
  *
  * Left out: what `.gitignore` names, `.git` wherever it is, homes of Sentinel, `node_modules`, large files (they
- * are named), and names that are not UTF-8. A repository inside the project is part of it, without its `.git`.
+ * are named), and names that are not UTF-8. Beside the files stands what moves in the repository of the project
+ * (repository/record.ts). A repository inside the project is part of it, without its `.git`.
  */
 import { closeSync, mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
@@ -16,9 +17,11 @@ import { isBelow } from '../own-programs/helper-programs.ts';
 import { HOME_ID, isKnownHome } from '../../services/home/home-records.ts';
 import { ownFolders } from '../confinement/protected-places.ts';
 import { ofRepositories, REPOSITORIES } from '../confinement/repositories/repositories.ts';
-import { CHECKPOINT_BOUNDS } from './bounds.ts';
-import { isNoFileAt, type Opened, openAt, seenAt, SYMLINK } from './files-in-place.ts';
-import { GitTrouble, type ShadowGit, TooLarge } from './shadow-git.ts';
+import { CHECKPOINT_BOUNDS } from './trees/bounds.ts';
+import { isNoFileAt, type Opened, openAt, seenAt, SYMLINK } from './trees/files-in-place.ts';
+import { RECORD } from './trees/entries.ts';
+import { RepositoryRecord } from './repository/record.ts';
+import { GitTrouble, type ShadowGit, TooLarge } from './trees/shadow-git.ts';
 
 /** Of any case: a project's own `.gitignore` cannot bring these back, because what is said here stands before it. */
 const ALWAYS_LEFT_OUT = ['.[sS][eE][nN][tT][iI][nN][eE][lL]', '.sentinel.foreign-*', 'node_modules/', ...REPOSITORIES];
@@ -40,11 +43,13 @@ interface Weighed {
 
 export class ProjectTrees {
   readonly git: ShadowGit;
+  readonly #repository: RepositoryRecord;
   #tree: string | null = null;
   #looking: Promise<unknown> = Promise.resolve();
 
   constructor(git: ShadowGit) {
     this.git = git;
+    this.#repository = new RepositoryRecord(git);
   }
 
   /** Of all looks of this process at the project one at a time. Throws `GitTrouble`. */
@@ -69,6 +74,7 @@ export class ProjectTrees {
       } catch (error) {
         // What the index says may be half of it.
         this.#tree = null;
+        this.#repository.forget();
         rmSync(`${this.git.index}.lock`, { force: true });
         if (!(error instanceof GitTrouble) || error instanceof TooLarge || tried >= CHECKPOINT_BOUNDS.tries)
           throw error;
@@ -79,12 +85,14 @@ export class ProjectTrees {
   }
 
   async #look(): Promise<ProjectState> {
-    const listed = await this.#list();
+    const [listed, news] = await Promise.all([this.#list(), this.#repository.news()]);
     if (listed.others.length > CHECKPOINT_BOUNDS.filesMax)
       throw new TooLarge(`the project has more than ${CHECKPOINT_BOUNDS.filesMax} files that no .gitignore names`);
     const { add, remove, large } = await weigh(this.git.project, listed);
     if (remove.length > 0) await this.#update(['--force-remove', '-z', '--stdin'], remove);
     if (add.length > 0) await this.#add(add);
+    if (news.lines.length > 0) await this.#update(['-z', '--index-info'], news.lines);
+    this.#repository.settle(news);
     this.#tree ??= (await this.git.text(['write-tree'])).trim();
     keepTree(this.git.place, this.#tree);
     return { tree: this.#tree, large };
@@ -136,7 +144,9 @@ export class ProjectTrees {
     const fields = fieldsOf(known);
     const pairs = Array.from({ length: fields.length >> 1 }, (_, at) => [fields[2 * at], fields[2 * at + 1]] as const);
     const named = (wanted: boolean): string[] =>
-      pairs.flatMap(([status, path]) => ((status === 'D') === wanted && path !== undefined ? [path] : []));
+      pairs.flatMap(([status, path]) =>
+        (status === 'D') === wanted && path !== undefined && !path.startsWith(RECORD) ? [path] : [],
+      );
     return { gone: named(true), changed: named(false), others };
   }
 

@@ -19,8 +19,9 @@ import {
 } from './attribution.ts';
 import { hasException } from '../project-texts/ignore-rules.ts';
 import type { Stretch } from './plan-undo.ts';
-import type { ShadowGit } from './shadow-git.ts';
-import { readBlobs, type FileChange } from './tree-diffs.ts';
+import { isOfRecord } from './trees/entries.ts';
+import type { ShadowGit } from './trees/shadow-git.ts';
+import { readBlobs, type FileChange } from './trees/tree-diffs.ts';
 
 interface Span extends Own {
   name: string;
@@ -88,9 +89,14 @@ async function stretchesIn(git: ShadowGit, span: Span, segments: readonly Segmen
     works.some(({ paths }) => paths === null || paths.has(path)),
   );
   const known = { name, isUnsure, unseen, large: new Set(large), changesIgnored: await changesIgnored(git, seen) };
-  if (isUnsure) return [{ ...known, from, to, changes: summed(segments) }];
-  return segments.map((segment) => ({ ...known, from: segment.from, to: segment.to, changes: segment.changes }));
+  if (isUnsure) return [{ ...known, from, to, ...apart(summed(segments)) }];
+  return segments.map((segment) => ({ ...known, from: segment.from, to: segment.to, ...apart(segment.changes) }));
 }
+
+const apart = (changes: readonly OwnChange[]): Pick<Stretch, 'changes' | 'moves'> => ({
+  changes: changes.filter(({ path }) => !isOfRecord(path)),
+  moves: changes.filter(({ path }) => isOfRecord(path)),
+});
 
 /** What became of each file from the first segment to the last. */
 export function summed(segments: readonly Segment[]): OwnChange[] {

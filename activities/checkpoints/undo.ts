@@ -18,14 +18,14 @@ import type {
 import { type Access, isProtectedFrom } from '../confinement/confine.ts';
 import { protectionOf } from '../confinement/protected-places.ts';
 import { Failure } from '../failures/failures.ts';
-import { CHECKPOINT_BOUNDS } from './bounds.ts';
-import { removeAt, stateAt, writeAt, type Found } from './files-in-place.ts';
+import { CHECKPOINT_BOUNDS } from './trees/bounds.ts';
+import { removeAt, stateAt, writeAt, type Found } from './trees/files-in-place.ts';
 import { planUndo, type PlannedFile } from './plan-undo.ts';
 import { ProjectTrees } from './project-trees.ts';
-import { GitTrouble, ShadowGit } from './shadow-git.ts';
+import { GitTrouble, ShadowGit } from './trees/shadow-git.ts';
 import { besideOf, nameWithin, stretchesOf } from './stretches.ts';
 import type { Beside } from './attribution.ts';
-import { isSame, readBlobs, type FileState } from './tree-diffs.ts';
+import { isSame, readBlobs, type FileState } from './trees/tree-diffs.ts';
 
 export interface UndoRequest {
   /** The run; what runs nested in it did is taken back, too. */

@@ -1,6 +1,7 @@
 /** `sentinel changes HANDLE [KEY]`. */
 import type { Command } from 'commander';
 import type { StepChanges } from '../../client.ts';
+import { moveOf } from '../../show/moved-refs.ts';
 import type { Paint } from '../../show/paint.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { withRun } from '../runs/run-named.ts';
@@ -13,7 +14,7 @@ interface Options {
 export function define(command: Command): void {
   command
     .description(
-      'Shows what a run, and the runs nested in it, changed in its project: a unified diff for each step that changed something, and for each undo. Exit code 4 if there is no such run.',
+      'Shows what a run, and the runs nested in it, changed in its project: a unified diff for each step that changed something, and for each undo, with what it moved in the git repository of the project (branches, tags, HEAD, what is staged, stashes, work trees). Exit code 4 if there is no such run.',
     )
     .argument('<handle>', 'the run')
     .argument('[key]', 'only this step; steps.2 means every pass of that step')
@@ -24,7 +25,7 @@ export function define(command: Command): void {
 Examples:
   sentinel changes nightly --stat
   sentinel changes nightly steps.2@1
-  sentinel changes nightly --json    [{key, what, at, state, why, isBackground, files, large, patch, isCut}]`,
+  sentinel changes nightly --json    [{key, what, at, state, why, isBackground, files, refs, large, patch, isCut}]`,
     )
     .action((handle: string, key: string | undefined, options: Options) => changes(handle, key, options));
 }
@@ -42,7 +43,7 @@ async function changes(given: string, key: string | undefined, options: Options)
 
 function show(output: Output, step: StepChanges): void {
   const { paint } = output;
-  const { key, what, at, state, why, isBackground, files, large, patch, isCut } = step;
+  const { key, what, at, state, why, isBackground, files, refs, large, patch, isCut } = step;
   const when = new Date(at).toISOString().slice(0, 19).replace('T', ' ');
   output.line(
     [paint.strong(key), what, paint.dim(when), isBackground ? paint.warn('in the background') : '']
@@ -60,14 +61,17 @@ function show(output: Output, step: StepChanges): void {
     );
   for (const { path, status, added, removed, others } of files) {
     const counts = paint.dim(added === null ? 'no text' : `+${added} -${removed ?? 0}`);
-    const either =
-      others.length === 0 ? '' : paint.warn(`  or by ${others.slice(0, 3).join(', ')}, which ran at the same time`);
-    output.line(`  ${markOf(status, paint)} ${path}  ${counts}${either}`);
+    output.line(`  ${markOf(status, paint)} ${path}  ${counts}${either(others, paint)}`);
   }
+  for (const ref of refs)
+    output.line(`  ${paint.warn('⎇')} ${ref.name}  ${paint.dim(moveOf(ref))}${either(ref.others, paint)}`);
   for (const path of large) output.line(`  ${paint.warn('!')} ${path}  ${paint.dim('changed, and too large to keep')}`);
   for (const line of patch === null ? [] : linesOf(patch)) output.line(coloured(line, paint));
   if (isCut) output.line(paint.dim('(the diff is cut here; --stat names all files)'));
 }
+
+const either = (others: readonly string[], paint: Paint): string =>
+  others.length === 0 ? '' : paint.warn(`  or by ${others.slice(0, 3).join(', ')}, which ran at the same time`);
 
 function markOf(status: StepChanges['files'][number]['status'], paint: Paint): string {
   switch (status) {

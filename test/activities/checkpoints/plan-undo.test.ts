@@ -1,7 +1,7 @@
 /** What becomes of each file, from what the steps did to it. */
 import { expect, test } from 'vitest';
 import { planUndo, type Stretch } from '../../../activities/checkpoints/plan-undo.ts';
-import type { FileState } from '../../../activities/checkpoints/tree-diffs.ts';
+import type { FileState } from '../../../activities/checkpoints/trees/tree-diffs.ts';
 
 const at = (blob: string | null): FileState => (blob === null ? null : { mode: '100644', blob });
 
@@ -20,6 +20,7 @@ function step(
     isUnsure: false,
     unseen: null,
     changes: Object.entries(changes).map(([path, [before, after]]) => ({ path, before: at(before), after: at(after) })),
+    moves: [],
     changesIgnored: false,
     large: new Set(),
     ...rest,

@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ProjectTrees } from '../../../activities/checkpoints/project-trees.ts';
-import { placeOf, ShadowGit } from '../../../activities/checkpoints/shadow-git.ts';
+import { RECORD } from '../../../activities/checkpoints/trees/entries.ts';
+import { placeOf, ShadowGit } from '../../../activities/checkpoints/trees/shadow-git.ts';
 import { temporaryFolder } from './step-context.ts';
 
 export interface WrittenProject {
@@ -60,11 +61,11 @@ function listed(folder: string, below: string): string[] {
     .toSorted();
 }
 
-/** The paths that a tree holds, with their modes. */
+/** The paths of files that a tree holds, with their modes. */
 export async function pathsIn(trees: ProjectTrees, tree: string): Promise<string[]> {
   const output = await trees.git.text(['ls-tree', '-r', '-z', '--full-tree', tree]);
   return output
     .split('\0')
-    .filter(Boolean)
+    .filter((line) => line !== '' && !line.includes(`\t${RECORD}`))
     .map((line) => line.replace(/^(\d+) \S+ \S+\t/, '$1 '));
 }

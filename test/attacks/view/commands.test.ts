@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { stateAt, writeAt } from '../../../activities/checkpoints/files-in-place.ts';
+import { stateAt, writeAt } from '../../../activities/checkpoints/trees/files-in-place.ts';
 import { Failure } from '../../../activities/failures/failures.ts';
 import { refFiles } from '../../../activities/definitions/ref-files.ts';
 import { imageOf } from '../../../activities/turns/images.ts';

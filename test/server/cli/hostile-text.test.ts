@@ -204,12 +204,14 @@ test('webhooks: sources, the requests that prove them, and bodies', async () => 
 });
 
 test('what runs leave behind: changes, rooms, cassettes, samples and evaluations', async () => {
-  const wrote = `printf '%s' "$TEXT" > "$TEXT"`;
-  const handle = await harness.start(once('writes', [shell(wrote, { name: HOSTILE, env: { TEXT: HOSTILE } })]));
+  const wrote = `printf '%s' "$TEXT" > "$TEXT"; git symbolic-ref "refs/heads/$REF" "refs/heads/$REF-followed"`;
+  const env = { TEXT: HOSTILE, REF: 'turns\u202Eand\u200Bhides' };
+  const handle = await harness.start(once('writes', [shell(wrote, { name: HOSTILE, env })]));
   await harness.result(handle);
   for (const how of [[], ['--stat'], [HOSTILE]]) await walkBoth('changes', handle, ...how);
   for (const how of [['--dry-run'], ['--only'], [HOSTILE], []]) await walkBoth('undo', handle, ...how);
   expect(plain((await walk('changes', handle)).out)).toContain(String.raw`a\u001b[35mb\u001b]0;title\u0007c`);
+  expect(plain((await walk('changes', handle)).out)).toContain(String.raw`refs/heads/turns\u202eand\u200bhides`);
   await walkBoth('chat', 'general', '--send', HOSTILE, '--by', HOSTILE);
   for (const room of [[], ['general'], [HOSTILE]]) await walkBoth('chat', ...room);
   double.next(streamed(wire, wire.events({ parts: [{ text: [HOSTILE] }], reason: wire.reasons.end })));

@@ -24,6 +24,13 @@ export const CHECKPOINT_BOUNDS = {
   largeMax: 500,
   /** Text of one step's diff. */
   patchBytesMax: 1024 * 1024,
+  /** Of a repository with more, it is not recorded what moves in it. */
+  refsMax: 20_000,
+  workTreesMax: 1_000,
+  refFileBytesMax: 8 * 1024 * 1024,
+  /** An index that says more is left out of the record. */
+  stagedBytesMax: 16 * 1024 * 1024,
+  indexBytesMax: 64 * 1024 * 1024,
   /** Of a diff that shows some files alone. */
   filesNamed: 500,
   blobsAtOnce: 200,

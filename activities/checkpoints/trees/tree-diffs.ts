@@ -1,6 +1,7 @@
 /** What differs between two trees, file by file, and as a unified diff. */
-import { isSecretFile } from '../../language/rights/secret-files.ts';
+import { isSecretFile } from '../../../language/rights/secret-files.ts';
 import { CHECKPOINT_BOUNDS } from './bounds.ts';
+import { RECORD } from './entries.ts';
 import { GitTrouble, type ShadowGit } from './shadow-git.ts';
 
 /** Null: there is none. */
@@ -67,6 +68,9 @@ const stateOf = (mode: string, blob: string): FileState => (mode === '000000' ? 
 export const isSame = (a: FileState, b: FileState): boolean =>
   a === null || b === null ? a === b : a.mode === b.mode && a.blob === b.blob;
 
+/** All but what moved in the repository. */
+const FILES_ALONE = ['--', `:(exclude,top,literal)${RECORD.slice(0, -1)}`] as const;
+
 export interface CountedChange {
   path: string;
   status: 'created' | 'changed' | 'deleted';
@@ -81,9 +85,10 @@ export async function countChanges(
   changes: readonly FileChange[],
 ): Promise<CountedChange[]> {
   if (changes.length === 0) return [];
-  const output = await git.text(['diff-tree', '-r', '-z', '--numstat', '--no-renames', pair.before, pair.after], {
-    bytesMax: CHECKPOINT_BOUNDS.listBytesMax,
-  });
+  const output = await git.text(
+    ['diff-tree', '-r', '-z', '--numstat', '--no-renames', pair.before, pair.after, ...FILES_ALONE],
+    { bytesMax: CHECKPOINT_BOUNDS.listBytesMax, isPatterned: true },
+  );
   const counted = new Map(
     output
       .split('\0')
@@ -110,11 +115,11 @@ export async function patchOf(
 ): Promise<{ text: string; isCut: boolean }> {
   if (before === after || only?.length === 0) return { text: '', isCut: false };
   const { patchBytesMax: most, filesNamed } = CHECKPOINT_BOUNDS;
-  const named = only === null ? [] : ['--', ...only.slice(0, filesNamed)];
+  const named = only === null ? FILES_ALONE : ['--', ...only.slice(0, filesNamed)];
   const isPart = only !== null && only.length > filesNamed;
   const bytes = await git.run(
     ['diff-tree', '-r', '-p', '--no-renames', '--no-ext-diff', '--no-textconv', before, after, ...named],
-    { bytesMax: Number.POSITIVE_INFINITY, cutAt: most },
+    { bytesMax: Number.POSITIVE_INFINITY, cutAt: most, isPatterned: only === null },
   );
   return { text: withoutSecretFiles(bytes.subarray(0, most).toString('utf8')), isCut: isPart || bytes.length > most };
 }
@@ -141,12 +146,16 @@ function pathIn(section: string): string {
 }
 
 /** Contents by blob. */
-export async function readBlobs(git: ShadowGit, blobs: readonly string[]): Promise<Map<string, Buffer>> {
+export async function readBlobs(
+  git: ShadowGit,
+  blobs: readonly string[],
+  bytesMax: number = CHECKPOINT_BOUNDS.fileBytesMax,
+): Promise<Map<string, Buffer>> {
   const found = new Map<string, Buffer>();
   if (blobs.length === 0) return found;
   const output = await git.run(['cat-file', '--batch'], {
     stdin: `${blobs.join('\n')}\n`,
-    bytesMax: blobs.length * (CHECKPOINT_BOUNDS.fileBytesMax + 100),
+    bytesMax: blobs.length * (bytesMax + 100),
   });
   for (let at = 0; at < output.length;) {
     const end = output.indexOf(0x0a, at);

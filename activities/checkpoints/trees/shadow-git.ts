@@ -1,7 +1,8 @@
 /**
  * A git folder of our own beside a project: its trees are states of the project.
  *
- * - S1 The project's own repository is never opened: not its configuration, index, refs or objects.
+ * - S1 Git never opens the project's own repository: not its configuration, refs or objects. What moves in it is read
+ *      by us (repository/), but for a list of what is staged, which git reads from a descriptor.
  * - S2 Git is told everything by us: no settings of a person or the system, no hooks, no monitor. Files go in
  *      and come out byte for byte, because our attributes stand before those of the project: no filter, no
  *      change of line ends.
@@ -12,10 +13,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { copyFileSync, existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { gitProgram } from '../confinement/repositories/git-repository.ts';
-import { helperEnvironment, helperPath } from '../own-programs/helper-programs.ts';
+import { gitProgram } from '../../confinement/repositories/git-repository.ts';
+import { helperEnvironment, helperPath } from '../../own-programs/helper-programs.ts';
 import { CHECKPOINT_BOUNDS } from './bounds.ts';
-import { wakePipes } from '../project-texts/wake-pipes.ts';
+import { wakePipes } from '../../project-texts/wake-pipes.ts';
 
 /** Why no state can be taken, as the second half of a sentence; or what git said. */
 export class GitTrouble extends Error {
@@ -34,6 +35,8 @@ export interface GitCall {
   /** The work tree; the project unless stated. */
   workTree?: string;
   index?: string;
+  /** Paths are patterns, and not names. */
+  isPatterned?: boolean;
   bytesMax?: number;
   /** After so many bytes the rest is not waited for. */
   cutAt?: number;
@@ -77,7 +80,7 @@ export const placeOf = (home: string, project: string): string => {
 };
 
 /** Where a process finds what it has open. */
-const DESCRIPTORS = process.platform === 'linux' ? '/proc/self/fd' : '/dev/fd';
+export const DESCRIPTORS = process.platform === 'linux' ? '/proc/self/fd' : '/dev/fd';
 
 const outputBytesMax = 64 * 1024 * 1024;
 
@@ -157,7 +160,7 @@ export class ShadowGit {
     return blobs;
   }
 
-  #environmentOf(workTree: string, index: string): Record<string, string> {
+  #environmentOf(workTree: string, index: string, isPatterned: boolean): Record<string, string> {
     return {
       ...this.#environment,
       GIT_DIR: this.place,
@@ -168,14 +171,14 @@ export class ShadowGit {
       GIT_ATTR_NOSYSTEM: '1',
       GIT_TERMINAL_PROMPT: '0',
       GIT_PAGER: 'cat',
-      GIT_LITERAL_PATHSPECS: '1',
+      GIT_LITERAL_PATHSPECS: isPatterned ? '0' : '1',
     };
   }
 
   run(args: readonly string[], call: GitCall = {}): Promise<Buffer> {
     const { workTree = this.project, index = this.index, bytesMax = outputBytesMax, cutAt = bytesMax } = call;
-    const { descriptors = [] } = call;
-    const env = this.#environmentOf(workTree, index);
+    const { descriptors = [], isPatterned = false } = call;
+    const env = this.#environmentOf(workTree, index, isPatterned);
     return new Promise((resolve, reject) => {
       const child = spawn(this.#program, args, { cwd: workTree, env, stdio: ['pipe', 'pipe', 'pipe', ...descriptors] });
       const out: Buffer[] = [];

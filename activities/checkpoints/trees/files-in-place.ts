@@ -25,7 +25,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { openFolder, placeOf } from '../confinement/beneath.ts';
+import { openFolder, placeOf } from '../../confinement/beneath.ts';
 import { CHECKPOINT_BOUNDS } from './bounds.ts';
 import type { FileState } from './tree-diffs.ts';
 
@@ -93,8 +93,8 @@ function openFile(place: string): Opened | null {
   return null;
 }
 
-/** Where a link leads is no file, and git reads files: one without a name. */
-function asFile(content: Buffer, drafts: string): number {
+/** Git stores what it can read: content that is in no file, in one without a name. */
+export function asFile(content: Buffer, drafts: string): number {
   const draft = join(drafts, `link-${process.pid}-${randomBytes(8).toString('hex')}`);
   const descriptor = openSync(draft, 'wx+', 0o600);
   try {
@@ -128,7 +128,7 @@ export function stateAt(root: string, path: string): Found {
 
 const modeOf = (mode: number): string => ((mode & 0o100) === 0 ? '100644' : '100755');
 
-const blobOf = (content: Buffer): string =>
+export const blobOf = (content: Buffer): string =>
   createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
 
 /** Removes a file, and the folders that are empty then. */
