@@ -12,7 +12,7 @@
  */
 import { closeSync, fstatSync, lstatSync, type BigIntStats } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, relative } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../failures/failures.ts';
@@ -204,12 +204,22 @@ function inOrder(root: string, shown: readonly Shown[]): Shown[] {
     for (let at = dirname(place); at !== root && isBelow(at, root); at = dirname(at))
       if (!byPlace.has(at) && !isHeld(at)) byPlace.set(at, { place: at, as: 'itself' });
   }
-  if (byPlace.size > MOUNTS_MAX)
-    throw new Failure(
-      'SANDBOX_NOT_AVAILABLE',
-      `the run is "sandboxed", and ${root} holds more than ${MOUNTS_MAX} protected places and folders around them; run it in a folder with fewer`,
-    );
+  if (byPlace.size > MOUNTS_MAX) throw tooMany(root, shown);
   return [...byPlace.values()].toSorted((a, b) => (a.place < b.place ? -1 : 1));
+}
+
+const foldersNamed = 3;
+
+/** A step may have made them: then they are to be found, and taken back. */
+function tooMany(root: string, shown: readonly Shown[]): Failure {
+  const counts = new Map<string, number>();
+  for (const { place } of shown) counts.set(dirname(place), (counts.get(dirname(place)) ?? 0) + 1);
+  const fullest = [...counts].toSorted(([, a], [, b]) => b - a).slice(0, foldersNamed);
+  const named = fullest.map(([folder, count]) => `${relative(root, folder) || '.'} (${count})`).join(', ');
+  return new Failure(
+    'SANDBOX_NOT_AVAILABLE',
+    `the run is "sandboxed", and ${root} holds more than ${MOUNTS_MAX} protected places (files with secrets, repositories, definitions, homes) and folders around them, most of them in ${named}; remove those that nobody needs ("sentinel undo" takes back what a run has made), or run it in a folder with fewer`,
+  );
 }
 
 const changed = (place: string, finding: string): Failure =>

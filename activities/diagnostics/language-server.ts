@@ -4,11 +4,14 @@
  * file counts, once they have been silent for a moment.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import {
   ConfigurationRequest,
   createProtocolConnection,
+  type DataCallback,
   type Diagnostic,
+  type Disposable,
   DidOpenTextDocumentNotification,
   DocumentDiagnosticReportKind,
   DocumentDiagnosticRequest,
@@ -41,6 +44,9 @@ const DIAGNOSTICS_BOUNDS = {
   silentMs: 1_500,
   endMs: 1_000,
   stderrLengthMax: 4_000,
+  /** Of all that it says, and how often it may speak: each message is read in the worker's event loop. */
+  bytesMax: 32 * 1024 * 1024,
+  messagesMax: 20_000,
 } as const;
 
 export interface Asked {
@@ -68,13 +74,14 @@ export async function askServer(asked: Asked, context: ShellContext): Promise<Ma
     said = (said + text).slice(-DIAGNOSTICS_BOUNDS.stderrLengthMax);
   });
   const over = new AbortController();
-  const connection = connect(talking);
+  const { connection, flooded } = connect(talking, server);
   let found: Map<string, Diagnostic[]>;
   try {
     found = await Promise.race([
       converse(connection, asked, over.signal),
       ended(talking, server, () => said),
       breached(talking, server, context),
+      flooded,
       cancelled(context.signal, over.signal),
       timedOut(asked, over.signal),
     ]);
@@ -88,15 +95,57 @@ export async function askServer(asked: Asked, context: ShellContext): Promise<Ma
   return found;
 }
 
-function connect({ stdin, stdout }: Talking): ProtocolConnection {
+interface Connected {
+  connection: ProtocolConnection;
+  /** Rejects when the server says more than anybody reads. */
+  flooded: Promise<never>;
+}
+
+/** What a server says, up to the bounds. */
+class BoundedReader extends StreamMessageReader {
+  readonly flooded: Promise<never>;
+  #messages = 0;
+  #flood: (finding: string) => void = () => undefined;
+
+  constructor(stdout: Readable, name: string) {
+    super(stdout);
+    const { bytesMax } = DIAGNOSTICS_BOUNDS;
+    let bytes = 0;
+    this.flooded = new Promise((_resolve, reject) => {
+      this.#flood = (finding) => {
+        stdout.destroy();
+        const remedy = 'name a folder or a file as "path"';
+        reject(new Failure('LANGUAGE_SERVER_FAILED', `${name} sent more than ${finding}; ${remedy}`));
+      };
+    });
+    // Also where nobody waits for it any more.
+    this.flooded.catch(() => undefined);
+    stdout.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > bytesMax) this.#flood(`${bytesMax / 1024 / 1024} MiB`);
+    });
+  }
+
+  override listen(callback: DataCallback): Disposable {
+    const { messagesMax } = DIAGNOSTICS_BOUNDS;
+    return super.listen((message) => {
+      this.#messages += 1;
+      if (this.#messages <= messagesMax) callback(message);
+      else this.#flood(`${messagesMax} messages`);
+    });
+  }
+}
+
+function connect({ stdin, stdout }: Talking, { name }: LanguageServer): Connected {
   // What it is told after it has ended is of no use to anybody.
   stdin.on('error', () => undefined);
-  const connection = createProtocolConnection(new StreamMessageReader(stdout), new StreamMessageWriter(stdin));
+  const reader = new BoundedReader(stdout, name);
+  const connection = createProtocolConnection(reader, new StreamMessageWriter(stdin));
   connection.onRequest(ConfigurationRequest.type, ({ items }) => items.map(() => null));
   connection.onRequest(RegistrationRequest.type, () => undefined);
   connection.onRequest(WorkDoneProgressCreateRequest.type, () => undefined);
   connection.onError(() => undefined);
-  return connection;
+  return { connection, flooded: reader.flooded };
 }
 
 async function converse(

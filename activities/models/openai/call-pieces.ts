@@ -28,6 +28,7 @@ interface Call {
   id: string;
   name: string;
   text: string;
+  nesting: Nesting;
 }
 
 interface Piece {
@@ -63,6 +64,7 @@ export class CallPieces {
     if (call.id === '') call.id = piece.id;
     call.name = this.#joined(call.name, piece.name);
     call.text += piece.text;
+    call.nesting.read(piece.text);
     if (piece.id !== '') this.#byId.set(piece.id, call);
     if (piece.index !== null) this.#byIndex.set(piece.index, call);
     this.#current = call;
@@ -71,7 +73,7 @@ export class CallPieces {
 
   #begin(): Call {
     this.#count += 1;
-    return { key: `call ${this.#count}`, id: '', name: '', text: '' };
+    return { key: `call ${this.#count}`, id: '', name: '', text: '', nesting: new Nesting() };
   }
 
   #callOf({ id, index, name }: Piece): Call | undefined {
@@ -93,7 +95,7 @@ export class CallPieces {
   #continues(call: Call, name: string): boolean {
     const joined = `${call.name}${name}`;
     if (call.text === '') return !this.#names.offers(call.name) && this.#names.offers(joined);
-    return name === call.name && !isWhole(call.text);
+    return name === call.name && !isWhole(call);
   }
 
   /** Of pieces of a name, of a name that is said again with each piece, and of one that grows. */
@@ -107,13 +109,49 @@ export class CallPieces {
 }
 
 const isSaidAgain = (call: Call, piece: Piece): boolean =>
-  piece.name === call.name && piece.text === call.text && piece.text.trim() !== '' && isWhole(call.text);
+  piece.name === call.name && piece.text === call.text && piece.text.trim() !== '' && isWhole(call);
 
-const isAnother = (call: Call, { name, text }: Piece): boolean =>
-  name !== '' && text.trim() !== '' && isWhole(call.text);
+const isAnother = (call: Call, { name, text }: Piece): boolean => name !== '' && text.trim() !== '' && isWhole(call);
 
-function isWhole(text: string): boolean {
-  if (!text.startsWith('{') || !text.endsWith('}')) return false;
+/** Whether the brackets of a text are closed, piece by piece: a text that is read whole with each piece takes its square. */
+class Nesting {
+  #depth = 0;
+  #isText = false;
+  #isEscaped = false;
+  /** It was closed once: what comes then belongs to nothing. */
+  #isOver = false;
+  isClosed = false;
+
+  read(piece: string): void {
+    for (const character of piece) this.#take(character);
+  }
+
+  #take(character: string): void {
+    if (this.#isText) {
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (character === '\\') this.#isEscaped = true;
+      else if (character === '"') this.#isText = false;
+      return;
+    }
+    const step = STEPS.get(character) ?? 0;
+    if (this.#isOver) this.isClosed &&= character.trim() === '';
+    else if (character === '"') this.#isText = true;
+    this.#depth += step;
+    if (step >= 0 || this.#depth !== 0 || this.#isOver) return;
+    this.#isOver = true;
+    this.isClosed = true;
+  }
+}
+
+const STEPS: ReadonlyMap<string, number> = new Map([
+  ['{', 1],
+  ['[', 1],
+  ['}', -1],
+  [']', -1],
+]);
+
+function isWhole({ text, nesting }: Call): boolean {
+  if (!nesting.isClosed || !text.startsWith('{') || !text.endsWith('}')) return false;
   try {
     JSON.parse(text);
     return true;

@@ -3,6 +3,7 @@ import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { findProtectedPlaces } from '../../../activities/confinement/protected-places.ts';
+import { ProjectView } from '../../../activities/confinement/project-view.ts';
 import { temporaryFolder } from '../../activities/harness/step-context.ts';
 
 const NOBODY = 65_534;
@@ -44,4 +45,25 @@ test('a folder whose name is not UTF-8 is refused; a file, and a folder with oth
     code: 'SANDBOX_NOT_AVAILABLE',
     message: expect.stringContaining('is not UTF-8') as string,
   });
+});
+
+test('more places than a sandbox can cover are refused, and it is said where they are', async () => {
+  const root = await temporaryFolder();
+  const many = (count: number) =>
+    Array.from({ length: count }, (_each, at) => ({
+      place: join(root, 'made', `${at}.pem`),
+      as: 'empty-file' as const,
+    }));
+  const look = (count: number) => () =>
+    Promise.resolve({
+      shown: [...many(count), { place: join(root, '.env'), as: 'empty-file' as const }],
+      outside: [],
+      missing: [],
+    });
+  await expect(ProjectView.make(root, look(2_001))).rejects.toMatchObject({
+    code: 'SANDBOX_NOT_AVAILABLE',
+    message: expect.stringContaining('most of them in made (2001), . (1); remove') as string,
+  });
+  mkdirSync(join(root, 'made'));
+  (await ProjectView.make(root, look(1_900))).close();
 });

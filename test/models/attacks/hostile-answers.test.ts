@@ -1,5 +1,6 @@
 /** Answers that no honest provider sends: each ends as a reply or a failure of the closed union, with a count that sums take. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { CallPieces } from '../../../activities/models/openai/call-pieces.ts';
 import { readUsage, type SaidUsage } from '../../../activities/models/answer/usage.ts';
 import type { TurnResult } from '../../../activities/models/port/turn.ts';
 import type { TokenUsage } from '../../../language/models/token-usage.ts';
@@ -157,4 +158,17 @@ describe('the door', () => {
       counts: { input: 0, output: 1, cacheRead: 9, cacheWrite: 0, thinking: 0 },
     });
   });
+});
+
+test('arguments that come in very many pieces are not read as a whole with each of them', () => {
+  const parse = vi.spyOn(JSON, 'parse');
+  onTestFinished(() => parse.mockRestore());
+  const pieces = new CallPieces({ offers: () => true });
+  const piece = (text: string) => pieces.place({ index: 0, function: { name: 'code_read', arguments: text } });
+  piece('{"path":"');
+  for (let at = 0; at < 10_000; at += 1) piece('}');
+  expect(parse).not.toHaveBeenCalled();
+  // Once they are whole, the same name begins another call.
+  const first = piece('"}');
+  expect(piece('{}')?.key).not.toBe(first?.key);
 });
