@@ -9,7 +9,8 @@
 import type { FailureInfo } from '../language/failure.ts';
 import type { Json } from '../language/json.ts';
 import type { SleepStep } from '../language/model.ts';
-import { momentIn } from '../language/references/moment.ts';
+import { durationIn, DURATION_WORDS } from '../language/references/duration.ts';
+import { missingDay, momentIn } from '../language/references/moment.ts';
 import { textOf } from '../language/expression/scope.ts';
 import { labelOf, unresolvedFailure } from './build-effect.ts';
 import { wait, type Walking } from './drive.ts';
@@ -108,6 +109,8 @@ function* sleepUntil(
   }
 }
 
+const UNTIL_WORDS = 'a date or a time with its zone, such as "2026-01-31T08:00:00Z"';
+
 /** When it wakes, by the clock. */
 function readEnd(
   walk: Walk,
@@ -123,14 +126,14 @@ function readEnd(
   // Anywhere else a warning would do; here nobody would know how long to wait.
   if (reader.unresolved.size > 0) return unresolvedFailure(key, [...reader.unresolved]);
   if (step.durationMs === undefined) {
-    const until = momentIn(textOf(value)) ?? null;
-    return until === null
-      ? invalid(key, 'until', value, 'a time with its zone, such as "2026-01-31T08:00:00Z"')
-      : { until };
+    const until = momentIn(textOf(value));
+    if (until !== null) return { until };
+    const isNoDay = missingDay(textOf(value)) !== null;
+    return invalid(key, 'until', value, isNoDay ? 'a day that there is' : UNTIL_WORDS);
   }
-  const ms = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  const ms = typeof value === 'string' ? durationIn(value) : value;
   if (typeof ms !== 'number' || !Number.isFinite(ms) || ms < 0)
-    return invalid(key, 'durationMs', value, 'a number of milliseconds that is 0 or more');
+    return invalid(key, 'durationMs', value, `${DURATION_WORDS}, and 0 or more`);
   return { until: Math.min(Math.round(walk.host.now() + ms), farthest), held: heldMs(walk) };
 }
 

@@ -7,6 +7,7 @@ export const PROBLEMS = {
   FILE_NOT_READABLE: 'The file cannot be read',
   NOT_JSON: 'The text is not JSON',
   NOT_YAML: 'The text is not YAML',
+  YAML_WORD: 'A word is a text that many take for yes or no',
   BAD_JSON_TEXT: 'A text that should hold JSON does not',
   DUPLICATE_KEY: 'An object has the same key twice',
   NUMBER_CHANGES: 'A number would become another one',

@@ -1,6 +1,6 @@
 /**
- * Records in collections. A record reads as its own fields plus `id`, `collection` and `createdAt`;
- * a field of the record wins over these; an `id` among its fields is its id. Everything goes through the step's session, so that a
+ * Records in collections. A record reads as its own fields plus `id`, `collection` and `createdAt`, which no
+ * data of it may hide: an `id` among its fields is its id, and the other two are refused. Everything goes through the step's session, so that a
  * record and the journal row of its step are committed together.
  */
 import { createHmac, randomBytes } from 'node:crypto';
@@ -14,9 +14,20 @@ import { changedAction, refuseChanged, shownOf } from './approved-action.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 
+/** What the store says of each record. */
+const OWN_FIELDS = ['collection', 'createdAt'] as const;
+
 const Collection = z.string().min(1).max(200);
 const Id = z.union([z.string().min(1).max(200), z.number()]).transform(String);
-const Fields = z.record(z.string(), Value);
+const Fields = z.record(z.string(), Value).superRefine((fields, problems) => {
+  for (const name of OWN_FIELDS)
+    if (Object.hasOwn(fields, name))
+      problems.addIssue({
+        code: 'custom',
+        path: [name],
+        message: `each record has a "${name}" of its own; give the field another name`,
+      });
+});
 const OrderBy = z.strictObject({ field: z.string().min(1), direction: z.enum(['asc', 'desc']).default('asc') });
 const Count = z.number().int().nonnegative();
 
@@ -48,7 +59,18 @@ const Filter = z.record(z.string().min(1), Value).superRefine((filter, problems)
   }
 });
 
-const CreateParams = z.strictObject({ collection: Collection, data: Fields, id: Id.optional() });
+const CreateParams = z
+  .strictObject({ collection: Collection, data: Fields, id: Id.optional() })
+  .superRefine(({ data, id }, problems) => {
+    if (!Object.hasOwn(data, 'id')) return;
+    const own = Id.safeParse(data['id']);
+    const message = !own.success
+      ? 'the "id" of a record is a text of 1 to 200 characters, or a number'
+      : id !== undefined && own.data !== id
+        ? `the record has the id "${id}"; leave this one out, or give the field another name`
+        : null;
+    if (message !== null) problems.addIssue({ code: 'custom', path: ['data', 'id'], message });
+  });
 const ListParams = z.strictObject({
   collection: Collection,
   filter: Filter.optional(),

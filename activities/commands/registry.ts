@@ -4,9 +4,10 @@
  */
 import type * as z from 'zod';
 import { findCommand, type Catalogue, type CommandFacts } from '../../language/catalogue.ts';
-import { depthFault, valueFault, type Json, type ValueFault } from '../../language/json.ts';
+import { depthFault, isJsonObject, valueFault, type Json, type ValueFault } from '../../language/json.ts';
 import { Failure } from '../failures/failures.ts';
 import { toolNameProblems } from '../../language/models/tool-names.ts';
+import { durationIn } from '../../language/references/duration.ts';
 import { RUN_PARAMS } from '../../language/rights/powers.ts';
 import { BackgroundProcesses } from '../shell/background.ts';
 import { codeCommands } from './code.ts';
@@ -212,10 +213,21 @@ async function refuseOtherProjects(name: string, given: unknown, context: Comman
 
 function readParams(command: Command, params: Json): unknown {
   refuse(depthFault(params, `what ${command.name} is given`));
-  const read = command.params.safeParse(params ?? {});
+  const read = command.params.safeParse(withTimes(params ?? {}));
   if (!read.success) throw invalidParams(command.name, read.error);
   return read.data;
 }
+
+/** A reference may give a time as a definition writes it (`30s`). */
+const withTimes = (params: Json): Json =>
+  isJsonObject(params)
+    ? Object.fromEntries(
+        Object.entries(params).map(([key, value]) => [
+          key,
+          key.endsWith('Ms') && typeof value === 'string' ? (durationIn(value) ?? value) : value,
+        ]),
+      )
+    : params;
 
 function refuse(fault: ValueFault | null): void {
   if (fault !== null) throw new Failure(fault.code, fault.message);

@@ -1,6 +1,7 @@
 /** Mistakes in what was typed: one sentence that says what to do instead. */
 import { Option } from 'commander';
 import { closest, distance } from 'fastest-levenshtein';
+import { durationIn, DURATION_WORDS } from '../../../language/references/duration.ts';
 import { ClientError } from '../../../runs/client-error.ts';
 
 export function usage(message: string): ClientError {
@@ -19,6 +20,15 @@ export function wholeNumber(option: string, bounds: { min: number; max: number }
     const number = Number(text);
     if (/^\d+$/.test(text) && number >= bounds.min && number <= bounds.max) return number;
     throw usage(`${option} is "${text}"; write a whole number from ${bounds.min} to ${bounds.max}.`);
+  };
+}
+
+/** A length of time, in milliseconds. */
+export function lengthOfTime(option: string, bounds: { min: number; max: number }): (text: string) => number {
+  return (text) => {
+    const ms = durationIn(text);
+    if (ms !== undefined && ms >= bounds.min && ms <= bounds.max) return Math.round(ms);
+    throw usage(`${option} is "${text}"; write ${DURATION_WORDS}, from ${bounds.min} to ${bounds.max} ms.`);
   };
 }
 

@@ -7,7 +7,7 @@ import { defineGroup } from '../request/group.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { handleFor } from '../request/run-request.ts';
 import { table } from '../output/table.ts';
-import { oneOf, usage, wholeNumber } from '../request/usage.ts';
+import { lengthOfTime, oneOf, usage } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
 
 const OVERLAPS: readonly Overlap[] = ['skip', 'buffer', 'cancel', 'all'];
@@ -79,14 +79,14 @@ function defineCreate(command: Command): void {
       oneOf('--overlap', OVERLAPS),
     )
     .option(
-      '--catchup <ms>',
+      '--catchup <time>',
       'how late a missed run may still start (default: 10 minutes)',
-      wholeNumber('--catchup', { min: 10_000, max: 366 * DAY_MS }),
+      lengthOfTime('--catchup', { min: 10_000, max: 366 * DAY_MS }),
     )
     .option(
-      '--jitter <ms>',
+      '--jitter <time>',
       'delay each start by a random time up to this',
-      wholeNumber('--jitter', { min: 0, max: DAY_MS }),
+      lengthOfTime('--jitter', { min: 0, max: DAY_MS }),
     )
     .option(
       '--id <name>',

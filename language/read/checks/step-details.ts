@@ -2,7 +2,7 @@
 import { FAILURE_CODES } from '../../failure.ts';
 import { FAULT_CODES } from '../../expression/scope.ts';
 import type { FailStep, LlmStep, ParallelStep, SetStep, SleepStep, WatchStep } from '../../model.ts';
-import { momentIn } from '../../references/moment.ts';
+import { missingDay, momentIn } from '../../references/moment.ts';
 import { isTemplate } from '../../references/written-references.ts';
 import { parseModelString } from '../../models/model-string.ts';
 import { awayFrom, spelledNearly } from '../remedies/meant-word.ts';
@@ -125,7 +125,9 @@ function checkSleep({ durationMs, until }: SleepStep, at: At): Problem[] {
     error(
       'WRONG_VALUE',
       at('until'),
-      `${JSON.stringify(until)} is no time; write it with date and zone, such as "2026-01-31T08:00:00Z"`,
+      missingDay(until) === null
+        ? `${JSON.stringify(until)} is no time; write a date, or date and time with the zone, such as "2026-01-31T08:00:00Z"`
+        : `${JSON.stringify(until)} is no time: there is no ${missingDay(until)}; write a day that there is`,
     ),
   ];
 }

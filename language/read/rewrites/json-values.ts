@@ -3,6 +3,7 @@
  * (`"steps": "[{…}]"`). A text that begins like JSON and is none is reported here, once.
  */
 import { checkShape } from '../text/shape.ts';
+import { rewriteTimes } from './spelling.ts';
 import { isPlain, pathOf, spelled, within, type Draft } from '../draft/draft.ts';
 import { readJsonText } from '../text/json-text.ts';
 
@@ -83,7 +84,10 @@ export function rewriteStepJson(draft: Draft): void {
   const { data, command } = draft.value;
   if (typeof data === 'string' && !/\$|\{\{/.test(data)) readJson(draft, 'data', 'leniently');
   const keys = typeof command === 'string' ? PARAMETERS.find(({ family }) => family.test(command))?.keys : undefined;
-  if (keys === undefined || !isPlain(draft.value['params'])) return;
+  if (!isPlain(draft.value['params'])) return;
+  if (typeof command === 'string' && command.startsWith('code/'))
+    within(draft, 'params', ({ value }) => rewriteTimes(value));
+  if (keys === undefined) return;
   within(draft, 'params', (params) => {
     for (const key of keys) readJson(params, key, 'leniently');
   });

@@ -2,6 +2,7 @@
  * Keys in another spelling: `output_to` and `output-to` for `outputTo`, `if` for `check`, `cmd` for `command`; a time in
  * seconds or as text (`"30s"`); a number or a yes written as text; and `null` for a key that is absent.
  */
+import { lengthIn } from '../../references/duration.ts';
 import { infer, rename, standIn, type Draft, type Plain } from '../draft/draft.ts';
 
 /** Every key of the format that more than one word makes. */
@@ -76,15 +77,6 @@ export const TIMES: ReadonlySet<string> = new Set([
   'debounce',
   'duration',
 ]);
-const LENGTHS: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-};
-
 export const NUMBERS: ReadonlySet<string> = new Set([
   'max',
   'count',
@@ -117,8 +109,8 @@ const YES_OR_NO = /^\s*(?:true|yes|on|false|no|off)\s*$/i;
 /** Keys under which `null` is a value. */
 export const MAY_BE_NULL: ReadonlySet<string> = new Set(['data', 'payload', 'stdin', 'show', 'schema']);
 
-/** What is written for readers alone, in a format that has no comments. */
-export const COMMENT = /^(?:\/\/|#|_?\$?[Cc]omment$|_note$)/;
+/** What is written for readers alone, in a format that has no comments; and what only holds anchors of YAML. */
+export const COMMENT = /^(?:\/\/|#|x-|_?\$?[Cc]omment$|_note$)/;
 
 export function rewriteSpelling(draft: Draft): void {
   for (const key of Object.keys(draft.value)) if (COMMENT.test(key)) delete draft.value[key];
@@ -169,26 +161,13 @@ export function numberFor(value: unknown): unknown {
 /** What is no number is left for the schema to refuse, or for an expression to compute. */
 function numberIn(text: string, isTime: boolean): number | string {
   if (/^\s*\d+(?:\.\d+)?\s*$/.test(text)) return Number(text);
-  return (isTime ? timeIn(text.trim()) : undefined) ?? text;
+  return (isTime ? lengthIn(text.trim()) : undefined) ?? text;
 }
 
-const PART =
-  /(\d+(?:\.\d+)?)\s*(ms|[smhdw])(?:ecs?|econds?|ins?|inutes?|ours?|rs?|ays?|eeks?|illis|illiseconds?)?(?![a-z])\s*/iy;
-
-/** `90s`, `1h30m`, `5 minutes`, and as ISO 8601 writes it: `PT5M`. */
-function timeIn(written: string): number | undefined {
-  const text = /^P(?:\d+[DW])*(?:T(?:\d+(?:\.\d+)?[HMS])+)?$/i.test(written)
-    ? written.replaceAll(/[PT]/gi, '')
-    : written;
-  let sum = 0;
-  PART.lastIndex = 0;
-  for (let at = 0; at < text.length; at = PART.lastIndex) {
-    const [, amount, unit = ''] = PART.exec(text) ?? [];
-    const length = LENGTHS[unit.toLowerCase()];
-    if (length === undefined) return undefined;
-    sum += Number(amount) * length;
-  }
-  return text === '' ? undefined : Math.round(sum);
+/** Times among the parameters of a command. */
+export function rewriteTimes(params: Plain): void {
+  for (const [key, text] of Object.entries(params))
+    if (key.endsWith('Ms') && typeof text === 'string') params[key] = numberIn(text, true);
 }
 
 /** A condition that is always the same may be written as the value it is. */

@@ -2,17 +2,17 @@
 import { readJsonText } from './json-text.ts';
 import { placesInJson } from './json-places.ts';
 import { silentChanges } from './silent-changes.ts';
-import { withoutComments } from './comments.ts';
+import { withoutComments, withoutLastCommas } from './comments.ts';
 import type { DefinitionText } from './placed-problems.ts';
 import { readYaml } from './yaml-text.ts';
 
-export type Format = 'json' | 'yaml';
+export type Format = 'json' | 'jsonc' | 'yaml';
 
 export function readDefinitionText(text: string, format: Format): DefinitionText {
   if (format === 'yaml') return readYaml(text);
   const read = readJsonText(text);
   if (read.ok) return inJson(text, read.value);
-  const plain = withoutComments(text);
+  const plain = format === 'jsonc' ? withoutLastCommas(withoutComments(text)) : withoutComments(text);
   const again = plain === text ? read : readJsonText(plain);
   return again.ok ? inJson(plain, again.value) : again;
 }
@@ -23,7 +23,8 @@ function inJson(text: string, value: unknown): DefinitionText {
 
 /** What a file holds, by the end of its name. */
 export function formatOf(file: string): Format {
-  return /\.ya?ml$/i.test(file) ? 'yaml' : 'json';
+  if (/\.ya?ml$/i.test(file)) return 'yaml';
+  return /\.jsonc$/i.test(file) ? 'jsonc' : 'json';
 }
 
 /** How files of definitions may end. */

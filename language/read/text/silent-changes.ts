@@ -96,7 +96,7 @@ const FRACTION = /\.\d+0$/;
 const DIGIT = /\d/;
 
 /** Keys of what a step hands on, in which a number may be meant as a text. */
-const HANDED_ON: ReadonlySet<string> = new Set([
+export const HANDED_ON: ReadonlySet<string> = new Set([
   'params',
   'inputs',
   'values',

@@ -1,29 +1,26 @@
 /**
  * YAML to a value, or why not. It is YAML 1.2 with its core schema and nothing that JSON could not hold:
- * no anchors, aliases, tags, merge keys or keys that are no text. The library composes recursively and
+ * no tags, and no keys that are no text. An alias is a copy of what it names, as far as a definition may grow. The library composes recursively and
  * takes seconds for a hostile text of a megabyte, so size and depth are bounded before it is asked.
  */
 import {
   Composer,
   type CST,
   type Document,
-  isAlias,
   isMap,
-  isPair,
   isScalar,
   isSeq,
   type Node,
-  type Scalar,
   Parser,
   type YAMLError,
   YAMLParseError,
 } from 'yaml';
 import { valueDepthMax, yamlBytesMax } from '../../limits.ts';
-import type { Problem, ProblemCode } from '../../problems.ts';
-import { changesMax, keyTwice, numberProblem } from './silent-changes.ts';
+import type { ProblemCode } from '../../problems.ts';
 import { placedAt, type DefinitionText } from './placed-problems.ts';
-import { pathTo, placesIn } from './place.ts';
+import { placesIn } from './place.ts';
 import { WantedPaths } from './wanted-paths.ts';
+import { BRACES, IN_QUOTES, TAGS, YamlReading } from './yaml-reading.ts';
 
 export function readYaml(text: string): DefinitionText {
   const bytes = new TextEncoder().encode(text).length;
@@ -44,9 +41,9 @@ export function readYaml(text: string): DefinitionText {
   if (wrong !== undefined)
     return refused(text, 'NOT_YAML', wrong.pos[0], remedyAt(text, wrong.pos[0]) ?? plainWords(wrong));
   const { contents } = document;
-  const reading = new Reading();
+  const reading = new YamlReading();
   const value = contents === null ? null : reading.value(contents, '');
-  if (reading.fault !== undefined) return refused(text, 'NOT_YAML', reading.fault.at, reading.fault.message);
+  if (reading.fault !== undefined) return refused(text, reading.fault.code, reading.fault.at, reading.fault.message);
   return {
     ok: true,
     value,
@@ -92,10 +89,6 @@ function refused(text: string, code: ProblemCode, at: number, message: string): 
   };
 }
 
-const IN_QUOTES = 'put the whole value in quotes';
-
-const TAGS = `tags (!) are not read; remove this one, and ${IN_QUOTES} where it is a text`;
-
 /** Errors whose sentences speak to a program, or end without a remedy. */
 const WORDS: Readonly<Partial<Record<YAMLError['code'], string>>> = {
   MULTIPLE_DOCS: 'a second document begins here, and a file holds one definition; move it into a file of its own',
@@ -140,67 +133,6 @@ function tooDeep(text: string): number | undefined {
     begin = end + 1;
   }
   return undefined;
-}
-
-interface Change {
-  problem: Problem;
-  at: number;
-}
-
-/** Whoever writes YAML by hand leaves out quotes. */
-const ANY = /^/;
-
-class Reading {
-  fault: { at: number; message: string } | undefined;
-  readonly changes: Change[] = [];
-
-  value(node: Node | null, path: string): unknown {
-    if (node === null || this.fault !== undefined) return null;
-    const at = node.range?.[0] ?? 0;
-    if (isAlias(node) || ('anchor' in node && node.anchor !== undefined))
-      return this.#refuse(at, 'anchors (&) and aliases (*) are not read; write the value where it is needed');
-    if (node.tag !== undefined) return this.#refuse(at, TAGS);
-    if (isScalar(node)) return this.#scalar(node, path, at);
-    if (isSeq(node)) return node.items.map((item, index) => this.value(item as Node | null, pathTo(path, index)));
-    return isMap(node) ? this.#map(node.items, path, at) : null;
-  }
-
-  #map(items: readonly unknown[], path: string, at: number): unknown {
-    const entries = new Map<string, unknown>();
-    for (const pair of items) {
-      if (!isPair(pair)) continue;
-      const { key, value } = pair as { key: Node | null; value: Node | null };
-      if (!isScalar(key)) return this.#refuse(at, keyWords(key));
-      const name = String(key.source ?? key.value);
-      if (entries.has(name)) this.#told(keyTwice(name, pathTo(path, name)), key.range?.[0] ?? at);
-      entries.set(name, this.value(value, pathTo(path, name)));
-    }
-    return Object.fromEntries(entries);
-  }
-
-  #scalar({ value, source = '' }: Scalar, path: string, at: number): unknown {
-    if (typeof value === 'number')
-      this.#told(
-        numberProblem(source, () => path, ANY),
-        at,
-      );
-    return value;
-  }
-
-  #told(problem: Problem | null, at: number): void {
-    if (problem !== null && this.changes.length < changesMax) this.changes.push({ problem, at });
-  }
-
-  #refuse(at: number, message: string): null {
-    this.fault ??= { at, message };
-    return null;
-  }
-}
-
-const BRACES = 'to YAML {{ begins a map: put the whole value in quotes, as "{{name}}"';
-
-function keyWords(key: Node | null): string {
-  return isMap(key) ? BRACES : 'a key is a text, and here stands something else';
 }
 
 /** A value that begins with a reference in braces is the mistake that most are. */

@@ -36,6 +36,26 @@ async function run(name: string, params: JsonObject, over: Partial<CommandContex
 }
 
 describe('data/*', () => {
+  it("refuses data that would hide the record's own fields", async () => {
+    const collection = 'own-fields';
+    const refused = (data: JsonObject, id?: string) =>
+      expect(run('data/create', { collection, data, ...(id === undefined ? {} : { id }) })).rejects;
+    await refused({ createdAt: 1 }).toMatchObject({
+      code: 'COMMAND_PARAMS_INVALID',
+      message: expect.stringContaining('params.data.createdAt: each record has a "createdAt" of its own') as string,
+    });
+    await refused({ collection: 'x' }).toMatchObject({ code: 'COMMAND_PARAMS_INVALID' });
+    await refused({ id: null }).toMatchObject({ code: 'COMMAND_PARAMS_INVALID' });
+    await refused({ id: 'a' }, 'b').toMatchObject({
+      message: expect.stringContaining('params.data.id: the record has the id "b"') as string,
+    });
+    await run('data/create', { collection, id: '7', data: { id: 7, in: { createdAt: 1, collection: 2 } } });
+    await expect(run('data/update', { collection, id: '7', data: { createdAt: 2 } })).rejects.toMatchObject({
+      code: 'COMMAND_PARAMS_INVALID',
+    });
+    expect(await run('data/list', { collection })).toMatchObject([{ id: 7, collection, in: { createdAt: 1 } }]);
+  });
+
   it('writes a record and reads it by id, by field, and in a list', async () => {
     const collection = 'animals';
     const cat = await run('data/create', { collection, data: { name: 'cat', legs: 4, tags: ['a', 'b'] } });

@@ -1,7 +1,7 @@
 /** The forms of a definition's text, the places of its problems, and what a hostile text costs. */
 import { describe, expect, test } from 'vitest';
 import { parseDefinitionText } from '../../../language/read/definition.ts';
-import type { Format } from '../../../language/read/text/definition-text.ts';
+import { formatOf, type Format } from '../../../language/read/text/definition-text.ts';
 import { yamlBytesMax } from '../../../language/limits.ts';
 import { processorMs } from '../../elapsed.ts';
 import { catalogue } from '../../catalogue.ts';
@@ -44,13 +44,82 @@ steps:
   });
 });
 
+/** Each line holds two of the line before. */
+const laughs = (lines: number): string =>
+  `name: n\nx-0: &a0 [x]\n${Array.from({ length: lines }, (_, index) => `x-${index + 1}: &a${index + 1} [*a${index}, *a${index}]\n`).join('')}steps: *a${lines}\n`;
+/** Each line is ten levels deeper than the line before. */
+const deeper = (lines: number): string =>
+  `name: n\nx-0: &a0 [x]\n${Array.from({ length: lines }, (_, index) => `x-${index + 1}: &a${index + 1} ${'['.repeat(10)}*a${index}${']'.repeat(10)}\n`).join('')}steps: *a${lines}\n`;
+
+const steps = (text: string): unknown => {
+  const result = read(text, 'yaml');
+  expect(result.problems).toEqual([]);
+  return result.ok ? result.definition.steps : null;
+};
+
+describe('anchors', () => {
+  test('an alias is a copy, and what stands in a map counts before what is merged into it', () => {
+    const text = `x-shell: &shell {type: shell, timeoutMs: 1000}
+x-late: &late {timeoutMs: 2000, outputTo: late}
+name: n
+steps:
+  - &first {<<: *shell, command: a}
+  - *first
+  - {<<: [*shell, *late], timeoutMs: 3000, command: b}
+  - {<<: [*shell, *late], command: c}
+`;
+    const shell = { type: 'shell', timeoutMs: 1000 };
+    expect(steps(text)).toEqual([
+      { ...shell, command: 'a' },
+      { ...shell, command: 'a' },
+      { ...shell, command: 'b', timeoutMs: 3000, outputTo: 'late' },
+      { ...shell, command: 'c', outputTo: 'late' },
+    ]);
+  });
+
+  test('an anchor that is set again counts from there on', () => {
+    const text =
+      'name: n\nsteps:\n  - {type: emit, event: &e a}\n  - {type: emit, event: *e}\n  - {type: emit, event: &e b}\n  - {type: emit, event: *e}\n';
+    expect(steps(text)).toMatchObject([{ event: 'a' }, { event: 'a' }, { event: 'b' }, { event: 'b' }]);
+  });
+});
+
+test('numbers and words of YAML that are not what they look like are told where a step hands them on', () => {
+  const data =
+    '{version: 1.10, mode: 0o17, code: 0123, hex: 0x1F, at: 2026-01-31, time: 12:30, quoted: "1.10", n: 1.5}';
+  const { problems } = read(`name: n\nsteps: [{type: emit, event: e, data: ${data}}]\n`, 'yaml');
+  expect(problems.map(({ code, path, fix }) => [code, path, fix])).toEqual([
+    ['NUMBER_CHANGES', 'steps.0.data.version', '"1.10"'],
+    ['NUMBER_CHANGES', 'steps.0.data.mode', '"0o17"'],
+    ['NUMBER_CHANGES', 'steps.0.data.code', '"0123"'],
+    ['NUMBER_CHANGES', 'steps.0.data.hex', '"0x1F"'],
+  ]);
+  expect(
+    read('name: n\nsteps: [{type: shell, command: a, failOn: nonzero, retry: {attempts: 2, factor: 1.50}}]\n', 'yaml')
+      .problems,
+  ).toEqual([]);
+});
+
+test('a mark of the encoding before JSON and before YAML', () => {
+  expect(read('\uFEFFname: n\nsteps: [{type: emit, event: e}]\n', 'yaml')).toMatchObject({ ok: true, problems: [] });
+  expect(read('\uFEFF{"name": "n", "steps": [{"type": "emit", "event": "e"}]}', 'json')).toMatchObject({ ok: true });
+});
+
+test('a comma behind the last entry, in a file that may have comments', () => {
+  const text = '{"name": "n", // "a,]"\n "steps": [{"type": "emit", "event": "a,]", "data": [1, 2,],},\n /* , */ ],\n}';
+  expect(read(text, 'jsonc')).toMatchObject({ ok: true, definition: { steps: [{ event: 'a,]', data: [1, 2] }] } });
+  expect(read(text, 'json').problems).toMatchObject([{ code: 'NOT_JSON', line: 2 }]);
+  expect(read('{"name": "n", "steps": [1,,]}', 'jsonc').problems).toMatchObject([{ code: 'NOT_JSON' }]);
+  expect(formatOf('a.jsonc')).toBe('jsonc');
+});
+
 describe('what of YAML is not read', () => {
   test.each([
-    [
-      'an alias',
-      'name: n\nsteps: &s [{type: emit, event: e}]\nalways: *s\n',
-      'anchors (&) and aliases (*) are not read',
-    ],
+    ['an alias without its anchor', 'name: n\nsteps: *s\n', 'nothing before this has the anchor "&s"'],
+    ['an alias of what holds it', 'name: n\nsteps: &s [{type: emit, event: e, data: *s}]\n', '"&s" holds itself'],
+    ['a merge of what is no map', 'name: n\n<<: [1]\nsteps: []\n', '"<<" takes a map'],
+    ['aliases of aliases without end', laughs(30), ''],
+    ['aliases that reach ever deeper', deeper(60), ''],
     ['a tag', 'name: !x n\nsteps: []\n', 'tags (!) are not read'],
     ['a tag of YAML itself', 'name: !!str 1\nsteps: []\n', 'tags (!) are not read'],
     ['a tag of a list', 'name: n\nsteps: !!seq []\n', 'tags (!) are not read'],
@@ -77,14 +146,17 @@ describe('what of YAML is not read', () => {
     ['levels without end', `name: n\nsteps: ${'- '.repeat(2_000)}x\n`, ''],
   ])('%s', (_what, text, says) => {
     const result = read(text, 'yaml');
-    expect(result.problems.map(({ code }) => code)).toEqual([expect.stringMatching(/^(NOT_YAML|TOO_DEEP)$/)]);
+    expect(result.problems.map(({ code }) => code)).toEqual([expect.stringMatching(/^(NOT_YAML|TOO_DEEP|TOO_LARGE)$/)]);
     expect(result.problems[0]?.message).toMatch(/^line \d+, column \d+: /);
     expect(result.problems[0]?.message).toContain(says);
     expect(result.ok).toBe(false);
   });
 
-  test('a merge key is a key like any other', () => {
+  test('what a merge brings is held against the format, and "<<" in quotes is a key like any other', () => {
     expect(read('name: n\n<<: {a: 1}\nsteps: [{type: emit, event: e}]\n', 'yaml').problems).toMatchObject([
+      { code: 'UNKNOWN_KEY', path: 'a' },
+    ]);
+    expect(read('name: n\n"<<": {a: 1}\nsteps: [{type: emit, event: e}]\n', 'yaml').problems).toMatchObject([
       { code: 'UNKNOWN_KEY', path: '<<' },
     ]);
   });
@@ -162,6 +234,7 @@ describe('a hostile text is refused in time', () => {
     ['keys in one another', filled('? '), 'yaml'],
     ['anchors', filled('- &a x\n'), 'yaml'],
     ['aliases', filled('- *a\n', '- &a x\n'), 'yaml'],
+    ['aliases of aliases', laughs(4_000), 'yaml'],
     ['documents', filled('---\n'), 'yaml'],
     ['closing brackets', filled('}'), 'yaml'],
     ['keys', Array.from({ length: 20_000 }, (_, index) => `k${index}: 1`).join('\n'), 'yaml'],

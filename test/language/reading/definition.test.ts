@@ -73,7 +73,9 @@ const sentence = (result: ReadResult): string[] =>
 /** In the canonical form a key without effect is gone. */
 /** Of what was read; what the text alone shows is gone by then. */
 const lastingCodes = ({ problems }: ReadResult): string[] =>
-  problems.map(({ code }) => code).filter((code) => code !== 'KEY_WITHOUT_EFFECT' && code !== 'NUMBER_CHANGES');
+  problems
+    .map(({ code }) => code)
+    .filter((code) => !['KEY_WITHOUT_EFFECT', 'NUMBER_CHANGES', 'YAML_WORD'].includes(code));
 
 function readBad({ definition, text, format }: BadCase): ReadResult {
   if (definition?.generate === 'steps')
