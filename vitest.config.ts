@@ -63,6 +63,7 @@ const timed = [
 const unhurried = {
   fast: [
     'test/cli/attacks/{mcp-accept,project-code}.test.ts',
+    'test/cli/output/flag-values.test.ts',
     'test/cli/processes/{declared,simulate,test-verb,usage}.test.ts',
   ],
   store: [

@@ -20,6 +20,8 @@ import { startValues } from '../language/inputs/declared-inputs.ts';
 import { inputFault } from '../language/inputs/refused-inputs.ts';
 import type { JsonObject } from '../language/json.ts';
 import type { Trigger } from '../language/model.ts';
+import { spelledNearly } from '../language/read/remedies/meant-word.ts';
+import { zoneIn } from '../language/references/time-zone.ts';
 import { contentHash } from '../prisma/store/values/content-hash.ts';
 import { scheduleOwner } from '../prisma/store/values/secrets.ts';
 import { handleOf, workflowIdOf, WORKFLOW_TYPE } from '../workflows/messages/messages.ts';
@@ -144,8 +146,17 @@ async function replace({ schedule }: RunServices['client'], id: string, options:
   await schedule.create(options);
 }
 
+function zoneOf(written: string): string {
+  const zone = zoneIn(written);
+  if (zone !== undefined) return zone;
+  const near = spelledNearly(written, Intl.supportedValuesOf('timeZone'));
+  const remedy = near === undefined ? 'write a name such as "Europe/Zurich" or "UTC"' : `write "${near}"`;
+  throw new ClientError('USAGE', `The schedule cannot be made: "${written}" is not a time zone; ${remedy}.`);
+}
+
 async function optionsOf(parts: RunServices, request: ScheduleRequest): Promise<ScheduleOptions> {
-  const { definition, id, cron, timeZone = 'UTC', overlap = 'skip', jitterMs = 0 } = request;
+  const { definition, id, cron, overlap = 'skip', jitterMs = 0 } = request;
+  const timeZone = zoneOf(request.timeZone ?? 'UTC');
   const { project, persona } = request;
   const catchupWindowMs = Math.max(CATCHUP_WINDOW_MIN_MS, request.catchupWindowMs ?? CATCHUP_WINDOW_MS);
   const read = readCron(cron, timeZone);

@@ -6,8 +6,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
-import { isJsonObject, valueFault, type Json, type JsonObject } from '../../language/json.ts';
+import { valueFault, type Json, type JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
+import { RecordFilter } from '../../language/params/record-filter.ts';
 import { Failure } from '../failures/failures.ts';
 import type { DataRecord, RecordChoice, RecordQuery } from '../../prisma/store/contract/contract.ts';
 import { changedAction, refuseChanged, shownOf } from './approved-action.ts';
@@ -31,34 +32,6 @@ const Fields = z.record(z.string(), Value).superRefine((fields, problems) => {
 const OrderBy = z.strictObject({ field: z.string().min(1), direction: z.enum(['asc', 'desc']).default('asc') });
 const Count = z.number().int().nonnegative();
 
-const Comparable = z.union([z.number(), z.string()]);
-const Operators = z.strictObject({
-  $eq: Value.optional(),
-  $ne: Value.optional(),
-  $gt: Comparable.optional(),
-  $gte: Comparable.optional(),
-  $lt: Comparable.optional(),
-  $lte: Comparable.optional(),
-  $in: z.array(Value).optional(),
-  $contains: Value.optional(),
-});
-const hasOperator = (value: unknown): boolean =>
-  isJsonObject(value) && Object.keys(value).some((name) => name.startsWith('$'));
-
-/** A misspelt operator is refused here: the store would look for an object that has such a field. */
-const Filter = z.record(z.string().min(1), Value).superRefine((filter, problems) => {
-  for (const [field, expected] of Object.entries(filter)) {
-    if (!hasOperator(expected)) continue;
-    for (const issue of Operators.safeParse(expected).error?.issues ?? []) {
-      problems.addIssue({
-        code: 'custom',
-        path: [field, ...issue.path],
-        message: `${issue.message} (operators: ${Object.keys(Operators.shape).join(', ')})`,
-      });
-    }
-  }
-});
-
 const CreateParams = z
   .strictObject({ collection: Collection, data: Fields, id: Id.optional() })
   .superRefine(({ data, id }, problems) => {
@@ -73,12 +46,12 @@ const CreateParams = z
   });
 const ListParams = z.strictObject({
   collection: Collection,
-  filter: Filter.optional(),
+  filter: RecordFilter.optional(),
   orderBy: z.union([z.array(OrderBy), OrderBy.transform((one) => [one])]).optional(),
   limit: Count.max(COMMAND_BOUNDS.rowsMax).optional(),
   offset: Count.optional(),
 });
-const ReadParams = z.strictObject({ collection: Collection, filter: Filter.optional(), id: Id.optional() });
+const ReadParams = z.strictObject({ collection: Collection, filter: RecordFilter.optional(), id: Id.optional() });
 
 const CHOICE = 'give an "id", or a "filter" that names a field';
 const isChoice = ({ id, filter }: { id?: string | undefined; filter?: JsonObject | undefined }): boolean =>

@@ -2,6 +2,7 @@
  * The command line: `sentinel VERB …` (verbs.ts). Whatever goes wrong ends here: one sentence on stderr,
  * with --json also one object on stdout, and an exit code.
  */
+import { writeSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { declareKind } from './request/verb-kind.ts';
 import { describeHandles, withLast } from './runs/handles-typed.ts';
@@ -87,8 +88,13 @@ async function ownVersion(): Promise<string> {
   return (JSON.parse(readFileSync(`${ownRoot}/package.json`, 'utf8')) as { version: string }).version;
 }
 
-/** A closed pipe (`sentinel list | head`) is not an error. */
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+/** A closed pipe (`sentinel list | head`) is not an error; a full disk is, and what was to be said is lost. */
+function endUnsaid(error: NodeJS.ErrnoException): never {
+  if (error.code === 'EPIPE') process.exit(0);
+  writeSync(2, `sentinel: the output cannot be written (${error.message}); write it to where there is room.\n`);
+  process.exit(1);
+}
+process.stdout.on('error', endUnsaid);
 
 const code = await main(process.argv.slice(2));
-process.stdout.write('', () => process.exit(code));
+process.stdout.write('', (error) => (error ? endUnsaid(error) : process.exit(code)));

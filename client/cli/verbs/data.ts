@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { previewOf } from '../../../language/events/preview.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
+import { RecordFilter } from '../../../language/params/record-filter.ts';
 import type { DataRecord, RecordChoice } from '../../../prisma/store/contract/contract.ts';
 import { ClientError } from '../../client.ts';
 import { oneLine } from '../../show/trace.ts';
@@ -127,6 +128,8 @@ Examples:
 function chosenBy(collection: string, { filter }: Options, id?: string): RecordChoice {
   const given: Json = filter === undefined ? {} : givenJson('--filter', filter, FILTER_REMEDY);
   if (!isJsonObject(given)) throw usage(`--filter is not a JSON object; ${FILTER_REMEDY}.`);
+  const [issue] = RecordFilter.safeParse(given).error?.issues ?? [];
+  if (issue !== undefined) throw usage(`--filter: "${issue.path.join('.')}": ${issue.message}.`);
   return { collection, filter: { ...given, ...(id === undefined ? {} : { id }) } };
 }
 

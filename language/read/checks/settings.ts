@@ -6,6 +6,7 @@ import { nearestFix } from '../remedies/meant-word.ts';
 import { isPlain, lastKey, type Origins } from '../draft/draft.ts';
 import type { DefinitionSite, Sites } from '../inventory/sites.ts';
 import { isBadEvent } from './events.ts';
+import { zoneIn } from '../../references/time-zone.ts';
 
 export function checkSettings(sites: Sites, origins: Origins): Problem[] {
   return sites.definitions.flatMap((site) => {
@@ -29,7 +30,7 @@ function checkTrigger({ value }: DefinitionSite, at: At): Problem[] {
   if (trigger['type'] === 'event' && typeof event === 'string')
     problems.push(...isBadEvent(event, at('trigger', 'event'), 'watched'));
   if (trigger['type'] !== 'schedule') return problems;
-  if (typeof zone === 'string' && !isTimeZone(zone)) {
+  if (typeof zone === 'string' && zoneIn(zone) === undefined) {
     const fix = nearestFix(zone, Intl.supportedValuesOf('timeZone'));
     problems.push({
       code: 'BAD_TIME_ZONE',
@@ -43,14 +44,6 @@ function checkTrigger({ value }: DefinitionSite, at: At): Problem[] {
   if (reason !== undefined)
     problems.push({ code: 'BAD_CRON', severity: 'error', path: at('trigger', 'cronExpression'), message: reason });
   return problems;
-}
-
-function isTimeZone(zone: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
 }
 
 /** Any moment does to see whether a time ever comes: the calendar repeats itself. */

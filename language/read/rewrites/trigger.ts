@@ -2,6 +2,7 @@
 import { infer, isPlain, pathOf, rename, standIn, within, type Draft, type Plain } from '../draft/draft.ts';
 import { renameAll, rewriteSpelling } from './spelling.ts';
 import { TRIGGER_TAGS, rewriteTag, rewriteTypeWord, rewriteWords } from './variants.ts';
+import { zoneIn } from '../../references/time-zone.ts';
 
 const CRON =
   /^(?:@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)|[\d*,/?LW#-]+(?:\s+[\dA-Za-z*,/?#-]+){4,6})$/;
@@ -60,16 +61,10 @@ function takeCron(draft: Draft, key: string): void {
   draft.value[key] = inner['cron'];
 }
 
-/** Zones are files to whoever keeps schedules, so capitals count. */
 function withZone(trigger: Plain): Plain {
-  const { timeZone: zone } = trigger;
-  if (typeof zone !== 'string') return trigger;
-  try {
-    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: zone.trim() }).resolvedOptions();
-    return timeZone.toLowerCase() === zone.trim().toLowerCase() ? { ...trigger, timeZone } : trigger;
-  } catch {
-    return trigger;
-  }
+  const { timeZone } = trigger;
+  const zone = typeof timeZone === 'string' ? zoneIn(timeZone) : undefined;
+  return zone === undefined ? trigger : { ...trigger, timeZone: zone };
 }
 
 function triggerIn(written: string): Plain {

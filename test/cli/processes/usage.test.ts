@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -90,6 +91,26 @@ beforeAll(async () => {
 });
 
 afterAll(() => cli.remove());
+
+it.skipIf(!existsSync('/dev/full'))('what cannot be written is no success', async () => {
+  const verbs = [['schema'], ['validate', 'hello.json', '--json'], ['list', '--help'], ['--version']];
+  for (const words of verbs) {
+    const said = await sayToFullDisk(cli.commandLine(words));
+    expect(said, words.join(' ')).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^sentinel: the output cannot be written \(ENOSPC.*write it to where there is room/,
+      ) as string,
+    });
+  }
+});
+
+const sayToFullDisk = (line: string): Promise<{ code: number; stderr: string }> =>
+  new Promise((resolve) => {
+    execFile('sh', ['-c', `${line} > /dev/full`], { cwd: cli.folder }, (error, _stdout, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), stderr }),
+    );
+  });
 
 describe('help', () => {
   it('lists every verb', async () => {
