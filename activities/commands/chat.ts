@@ -10,6 +10,7 @@ import {
   chatLengthMax,
   ROOM,
   roomRule,
+  type ChatHeard,
   type ChatMessage,
   type ChatRoom,
 } from '../../prisma/store/contract/chat-contract.ts';
@@ -33,11 +34,16 @@ const Message: z.ZodType<ChatMessage & { [field: string]: Json }> = z.strictObje
   at: z.number(),
 });
 
+/** A model has to do with its own project alone; a step of a definition reaches every room. */
+const heardBy = ({ confinement, run }: CommandContext): ChatHeard =>
+  confinement?.byModel === true ? { project: run.project } : {};
+
 async function send({ room, message }: z.infer<typeof SendParams>, context: CommandContext) {
   const { store, session, run, key } = context;
-  const { handle, persona: author } = run;
-  await store.chat.say(session, { room, author, handle, key, message });
-  const said = { handle, key, name: chatEvent(room), data: { room, message, author, handle } };
+  const { handle, persona: author, project } = run;
+  await store.chat.say(session, { room, author, handle, key, message, project });
+  const data = { room, message, author, handle };
+  const said = { handle, key, name: chatEvent(room), data, ...heardBy(context) };
   const { event } = await publishEvent(store, session, said, 'engine');
   return { room, author, message, event };
 }
@@ -48,8 +54,10 @@ const ReadParams = z.strictObject({
   after: z.number().int().nonnegative().optional().describe('"seq" of the last message that is known'),
 });
 
-async function read({ room, limit, after }: z.infer<typeof ReadParams>, { store, session }: CommandContext) {
-  const messages = await store.chat.read(session, { room, limit, ...(after === undefined ? {} : { after }) });
+async function read({ room, limit, after }: z.infer<typeof ReadParams>, context: CommandContext) {
+  const { store, session } = context;
+  const query = { room, limit, ...(after === undefined ? {} : { after }), ...heardBy(context) };
+  const messages = await store.chat.read(session, query);
   const text = messages.map((said) => `${speakerOf(said)}: ${said.message}`).join('\n');
   return { room, messages: messages as (ChatMessage & { [field: string]: Json })[], text };
 }
@@ -87,7 +95,7 @@ export const chatCommands: Command[] = [
     speed: 'quick',
     params: z.strictObject({}),
     result: Rooms,
-    run: async (_params, { store, session }) =>
-      (await store.chat.rooms(session)) as (ChatRoom & { [field: string]: Json })[],
+    run: async (_params, context) =>
+      (await context.store.chat.rooms(context.session, heardBy(context))) as (ChatRoom & { [field: string]: Json })[],
   }),
 ];

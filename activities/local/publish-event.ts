@@ -1,14 +1,14 @@
 /** Publishing an event, from a segment or from an activity of its own: once per run and step. */
 import { eventDataFault, eventNameBytesMax } from '../../language/events/published-event.ts';
 import { reservedEventFault } from '../../language/events/reserved-events.ts';
-import type { Json } from '../../language/json.ts';
 import type { Session, Store } from '../../prisma/store/contract/contract.ts';
+import type { NewEvent } from '../../prisma/store/contract/event-contract.ts';
 import { Failure } from '../failures/failures.ts';
 
 export async function publishEvent(
   store: Store,
   session: Session,
-  event: { handle: string; key: string; name: string; data: Json },
+  event: NewEvent,
   by: 'step' | 'engine' = 'step',
 ): Promise<{ event: string }> {
   const bytes = Buffer.byteLength(event.name);

@@ -76,7 +76,7 @@ async function say(
 ): Promise<void> {
   const id = randomUUID();
   const store = await client.store();
-  await store.chat.post({ room, author, handle: null, key: id, message });
+  await store.chat.post({ room, author, handle: null, key: id, message, project: null });
   const said = await client.emit(chatEvent(room), { id, data: { room, message, author, handle: null } });
   output.object({ ok: true, room, author, message, event: said?.name ?? null });
   output.line(`said in ${room}.`);

@@ -31,9 +31,16 @@ export interface NewChatMessage {
   handle: string | null;
   key: string;
   message: string;
+  /** Of the run; null for a person. */
+  project: string | null;
 }
 
-export interface ChatQuery {
+/** What was said in one project, and what persons said; absent: everything. */
+export interface ChatHeard {
+  project?: string;
+}
+
+export interface ChatQuery extends ChatHeard {
   room: string;
   /** The latest so many, in order. */
   limit: number;
@@ -52,7 +59,7 @@ export interface Chat {
   say(session: Session, message: NewChatMessage): Promise<void>;
   read(session: Session, query: ChatQuery): Promise<ChatMessage[]>;
   /** The one with the newest message first. */
-  rooms(session: Session): Promise<ChatRoom[]>;
+  rooms(session: Session, heard?: ChatHeard): Promise<ChatRoom[]>;
   /** From outside of runs, at once. */
   post(message: NewChatMessage): Promise<void>;
 }

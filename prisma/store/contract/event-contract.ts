@@ -9,6 +9,8 @@ export interface NewEvent {
   key: string;
   name: string;
   data: Json;
+  /** Only triggers and runs of this project see it; absent: all do. */
+  project?: string;
 }
 
 export interface WantedEvent {

@@ -33,8 +33,8 @@ export function signals(database: Database, announcer: Announcer, listener: List
     // Announced with the commit, which records the step that published it.
     async publish(session: Session, event: NewEvent) {
       await session.write(
-        'insert into published_events (handle, key, name, data) values ($1, $2, $3, $4::json) on conflict (handle, key) do nothing',
-        [event.handle, event.key, withoutNul(event.name), JSON.stringify(event.data)],
+        'insert into published_events (handle, key, name, data, project) values ($1, $2, $3, $4::json, $5) on conflict (handle, key) do nothing',
+        [event.handle, event.key, withoutNul(event.name), JSON.stringify(event.data), event.project ?? null],
       );
     },
 
