@@ -16,7 +16,7 @@ import type { Variables, Flow, Ending, Place } from './effect.ts';
 import { definitionPathOf } from './edited-paths.ts';
 import { CONTEXT_BLOCK, contextSteps } from './pass-context.ts';
 import { isAbort, isPermanent, isShell, type FailureInfo } from '../language/failure.ts';
-import { tellOfTruncated } from './truncated-output.ts';
+import { tellOfOutput } from './truncated-output.ts';
 import type { StepFinished, StepOutcome } from '../language/events/run-event.ts';
 import { stepWords } from './step-words.ts';
 import { previewOf } from '../language/events/preview.ts';
@@ -184,7 +184,7 @@ export function finish(
     setVariable(walk, strand, step.outputTo, value);
   }
   const readAs = 'outputTo' in step && step.outputTo !== undefined ? step.outputTo : kept?.slice(1);
-  if (isShell(step) && readAs !== undefined) tellOfTruncated(walk, place.key, readAs, value);
+  if (isShell(step) && readAs !== undefined) tellOfOutput(walk, place.key, readAs, value);
   if ('value' in ending) {
     finished('ok', preview);
     return { kind: 'done' };

@@ -1,15 +1,28 @@
-/** Of a long output the result of a process holds the start and the end: whoever reads it takes it for the whole. */
+/** Where the variable of a process holds something else than what was printed: whoever reads it takes it for the whole. */
+import { isDeep } from '../language/expression/nesting.ts';
 import { isJsonObject, type Json } from '../language/json.ts';
-import { outputBytesMax } from '../language/limits.ts';
+import { outputBytesMax, valueDepthMax } from '../language/limits.ts';
 import { record, type Walk } from './walk-state.ts';
 
 /** `readAs`: the variable, or the place or label, by which the definition reads the result. */
-export function tellOfTruncated(walk: Walk, key: string, readAs: string, value: Json | undefined): void {
-  if (!isJsonObject(value) || value['truncated'] !== true) return;
-  record(walk, {
-    type: 'warning',
-    key,
-    code: 'OUTPUT_TRUNCATED',
-    message: `${key}: "${readAs}" holds only the start and the end of what was printed (more than ${outputBytesMax} bytes), and its "data" is that text; have the program write to a file, and read that`,
-  });
+export function tellOfOutput(walk: Walk, key: string, readAs: string, value: Json | undefined): void {
+  if (!isJsonObject(value)) return;
+  const { truncated, stdout } = value;
+  if (truncated === true)
+    record(walk, {
+      type: 'warning',
+      key,
+      code: 'OUTPUT_TRUNCATED',
+      message: `${key}: "${readAs}" holds only the start and the end of what was printed (more than ${outputBytesMax} bytes), and its "data" is that text; have the program write to a file, and read that`,
+    });
+  else if (typeof stdout === 'string' && isDeepJson(stdout))
+    record(walk, {
+      type: 'warning',
+      key,
+      code: 'VALUE_TOO_LARGE',
+      message: `${key}: "data" of "${readAs}" is a text: what was printed is nested deeper than ${valueDepthMax} levels; have the program print it flatter`,
+    });
 }
+
+/** Every level takes two characters. */
+const isDeepJson = (text: string): boolean => text.length > 2 * valueDepthMax && /^\s*[[{]/.test(text) && isDeep(text);

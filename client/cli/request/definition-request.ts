@@ -60,6 +60,6 @@ export async function readRequest(
     return null;
   }
   const { persona = config?.defaults.persona ?? process.env['USER'] ?? 'local' } = options;
-  const inputs = await fitInputs(definition, known, { inputs: read, assignments: options.input });
+  const inputs = await fitInputs(definition, known, { inputs: read, assignments: options.input, note: output.note });
   return { definition, known, inputs, project, persona, host: options.host ?? config?.defaults.host };
 }

@@ -51,7 +51,7 @@ export function readInputs(file: string | undefined, assignments: readonly strin
 export async function fitInputs(
   definition: Definition,
   known: Known,
-  { inputs, assignments }: { inputs: JsonObject; assignments: readonly string[] },
+  { inputs, assignments, note }: { inputs: JsonObject; assignments: readonly string[]; note?: (text: string) => void },
 ): Promise<JsonObject> {
   const [{ asDeclared, inputFault }, { libraryOf }] = await Promise.all([
     import('../../../language/inputs/refused-inputs.ts'),
@@ -60,7 +60,22 @@ export async function fitInputs(
   const fitting = asDeclared(definition, inputs, textsIn(assignments));
   const library = Object.values(libraryOf(definition, known));
   refuseFault(inputFault(definition, fitting, library, (name) => `give it with --input ${name}=…`));
+  for (const said of numbersMeantAsText(definition, fitting, textsIn(assignments))) note?.(said);
   return fitting;
+}
+
+/** `version=1.10` is the number 1.1 where nothing says that a text is meant. */
+function* numbersMeantAsText(
+  { inputSchema }: Definition,
+  inputs: JsonObject,
+  texts: ReadonlyMap<string, string>,
+): Generator<string> {
+  const declared = isJsonObject(inputSchema?.['properties']) ? inputSchema['properties'] : {};
+  for (const [name, text] of texts) {
+    const value = inputs[name];
+    if (typeof value !== 'number' || String(value) === text.trim() || Object.hasOwn(declared, name)) continue;
+    yield `sentinel: --input ${name}=${text} is the number ${value}; write --input '${name}="${text.trim()}"' if the text is meant.`;
+  }
 }
 
 /** As they were written, by name. */

@@ -104,7 +104,7 @@ async function run(given: string, options: Options): Promise<number> {
     const { host = usualHost, continueEvery, persona = owner ?? usual ?? process.env['USER'] ?? 'local' } = options;
     const started = await client.start(definition, {
       project,
-      inputs: await fitInputs(definition, known, { inputs, assignments: options.input }),
+      inputs: await fitInputs(definition, known, { inputs, assignments: options.input, note: output.note }),
       persona,
       known,
       ...handle,

@@ -52,7 +52,7 @@ Examples:
 async function show(file: string, options: Options): Promise<number> {
   const output = openOutput(options);
   const project = projectFolder(options.project);
-  const given = readInputs(options.inputFile, options.input);
+  const read = readInputs(options.inputFile, options.input);
   const replies = options.replies === undefined ? {} : await repliesIn(options.replies);
   const [{ readGoodDefinition }, { simulate }] = await Promise.all([
     import('../request/good-definition.ts'),
@@ -60,7 +60,8 @@ async function show(file: string, options: Options): Promise<number> {
   ]);
   const good = await readGoodDefinition(file, output, project);
   if (good === null) return EXIT.usage;
-  const inputs = await fitInputs(good.definition, good.known, { inputs: given, assignments: options.input });
+  const given = { inputs: read, assignments: options.input, note: output.note };
+  const inputs = await fitInputs(good.definition, good.known, given);
   const persona = options.persona ?? process.env['USER'] ?? 'local';
   const report = await simulate({ ...good, inputs, replies, project, persona });
   if (options.replies !== undefined) refuseUnasked(options.replies, Object.keys(replies), report);

@@ -65,3 +65,28 @@ test('a declared number is no text of digits, unless it is a fraction', async ()
   expect(await fit('number', '3.3333333333333333')).toEqual({ n: 10 / 3 });
   expect(await fit('string', '3.3333333333333333')).toEqual({ n: '3.3333333333333333' });
 });
+
+const notes = async (schema: object, ...assignments: string[]): Promise<string[]> => {
+  const said: string[] = [];
+  const definition: Definition = {
+    name: 'job',
+    steps: [{ type: 'emit', event: 'e', data: '$version $n' }],
+    loop: { type: 'once' },
+    ...schema,
+  };
+  await fitInputs(definition, () => undefined, {
+    inputs: readInputs(undefined, assignments),
+    assignments,
+    note: (text) => said.push(text),
+  });
+  return said;
+};
+
+test('a number that may be meant as a text is said, unless it is declared', async () => {
+  expect(await notes({}, 'version=1.10', 'n=1.5')).toEqual([
+    `sentinel: --input version=1.10 is the number 1.1; write --input 'version="1.10"' if the text is meant.`,
+  ]);
+  expect(await notes({}, 'version="1.10"', 'n=[1.10]')).toEqual([]);
+  const inputSchema = { type: 'object', properties: { version: { type: 'number' } } };
+  expect(await notes({ inputSchema }, 'version=1.10')).toEqual([]);
+});

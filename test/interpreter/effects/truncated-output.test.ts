@@ -24,7 +24,7 @@ const warningsOf = async (steps: Step[], value: Json): Promise<string[]> => {
       runs
         .flatMap(({ events }) => events)
         .flatMap((event) =>
-          event.type === 'warning' ? [`${event.code} ${event.message.split(' holds')[0] ?? ''}`] : [],
+          event.type === 'warning' ? [`${event.code} ${event.message.split(/ holds| is a text/)[0] ?? ''}`] : [],
         )
         .join('\n'),
     );
@@ -62,4 +62,15 @@ test.each<[string, Step[], string]>([
 ])('%s', async (_where, steps, warning) => {
   expect(await warningsOf(steps, cut)).toEqual([warning]);
   expect(await warningsOf(steps, printed)).toEqual(['']);
+});
+
+test('JSON that is nested too deeply to be read is said', async () => {
+  const deep = (levels: number): Json => ({
+    ...(printed as object),
+    stdout: `${'['.repeat(levels)}${']'.repeat(levels)}\n`,
+  });
+  const steps: Step[] = [{ type: 'shell', command: 'print', outputTo: 'all' }, read('$all.data')];
+  expect(await warningsOf(steps, deep(501))).toEqual(['VALUE_TOO_LARGE steps.0@1: "data" of "all"']);
+  expect(await warningsOf(steps, deep(500))).toEqual(['']);
+  expect(await warningsOf(steps, { ...(printed as object), stdout: `text ${'['.repeat(600)}` })).toEqual(['']);
 });
