@@ -10,6 +10,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { fetchOutward } from '../http/outward.ts';
 import { boundedMessages } from '../http/bounded-messages.ts';
+import { exactMessages } from '../http/exact-messages.ts';
 import { fetchFromServer } from '../http/same-server.ts';
 import { helperEnvironment, helperPath } from '../own-programs/helper-programs.ts';
 import { NOBODY_THERE } from '../shell/process/nobody-there.ts';
@@ -32,7 +33,10 @@ export async function openTransport(settings: ServerSettings, project: string): 
     const transport = new StreamableHTTPClientTransport(new URL(settings.url), {
       requestInit: { headers: { ...settings.headers } },
       fetch: async (address, init) =>
-        boundedMessages(await fetchFromServer(fetchOutward, String(address), init), messageBytesMax),
+        exactMessages(
+          boundedMessages(await fetchFromServer(fetchOutward, String(address), init), messageBytesMax),
+          'nearest',
+        ),
     });
     return { transport: transport, said: () => '' };
   }

@@ -1,6 +1,7 @@
 /** What an HTTP server answered instead of a stream. */
 import { ownMasker } from '../../own-keys/own-keys.ts';
 import type { Json } from '../../../language/json.ts';
+import { exactJson } from '../../../language/numbers/exact-json.ts';
 
 export interface Refusal {
   status: number;
@@ -12,7 +13,7 @@ export interface Refusal {
 
 export function refusalOf(status: number, headers: Headers, text: string): Refusal {
   try {
-    return { status, headers, body: JSON.parse(text) as Json, text };
+    return { status, headers, body: exactJson(text, 'nearest'), text };
   } catch {
     return { status, headers, body: null, text };
   }

@@ -1,5 +1,6 @@
 /** Ollama's own API through its package, which is given one `fetch` a call. */
 import { Ollama, type ShowResponse } from 'ollama';
+import { exactMessages } from '../../http/exact-messages.ts';
 import { guardedCall } from '../http/call.ts';
 import type { Guard } from '../http/guard.ts';
 import { refusalOf } from '../http/refusal.ts';
@@ -17,6 +18,12 @@ export interface OllamaSettings {
   /** As `ollamaAddress` gives it. */
   address: string;
 }
+
+/** Arguments of calls are values in its lines, which its package reads. */
+const exactly =
+  (send: Guard['fetch']): Guard['fetch'] =>
+  async (address, init) =>
+    exactMessages(await send(address, init), 'nearest');
 
 const BRIEF_MS = 15_000;
 const DAY_MS = 86_400_000;
@@ -42,7 +49,7 @@ export function ollamaProvider({ name, address }: OllamaSettings): Provider {
         explainError: (error) => inStream(subject, error),
         eventsOf: (answer) => [answer],
       },
-      (guard) => ask(new Ollama({ host: address, fetch: guard.fetch }), guard),
+      (guard) => ask(new Ollama({ host: address, fetch: exactly(guard.fetch) }), guard),
     );
   };
   return {

@@ -1,4 +1,5 @@
 /** `sentinel mcp list|accept|serve`: the MCP servers of a project, and Sentinel as one. */
+import { Transform } from 'node:stream';
 import type { Command } from 'commander';
 import type { Inspected, ServerReport } from '../../mcp/inspect-servers.ts';
 import type { ToolChange } from '../../mcp/tool-changes.ts';
@@ -181,15 +182,20 @@ async function serveOn(options: Options & { persona?: string; allowApprove?: boo
   // Messages go to stderr: stdout belongs to the protocol.
   const output = openOutput({ json: false });
   const project = projectFolder(options.project);
-  const [{ projectConfig }, { withClient }, { serve }, { StdioServerTransport }] = await Promise.all([
+  const [{ projectConfig }, { withClient }, { serve }, { StdioServerTransport }, { ExactLines }] = await Promise.all([
     import('../request/project-config.ts'),
     import('../request/with-client.ts'),
     import('../../mcp/serve.ts'),
     import('@modelcontextprotocol/sdk/server/stdio.js'),
+    import('../../../language/numbers/exact-lines.ts'),
   ]);
   const { config, env } = await projectConfig(project, output);
   const persona = options.persona ?? config?.defaults.persona ?? process.env['USER'] ?? 'local';
-  const transport = new StdioServerTransport();
+  const lines = new ExactLines('nearest');
+  const exact = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => done(null, lines.push(chunk)),
+  });
+  const transport = new StdioServerTransport(process.stdin.pipe(exact));
   process.stdin.once('end', () => void transport.close());
   await withClient(
     output,
