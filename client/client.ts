@@ -227,7 +227,7 @@ export class SentinelClient {
     return changesOfRun(store, handle, options);
   }
 
-  /** Restores the files that a run changed; the run must have ended or be paused. Throws `UNDO_REFUSED`. */
+  /** Restores the files that a run changed, with `refs` also its git repository; the run must have ended or be paused. Throws `UNDO_REFUSED`. */
   async undo(handle: string, options: Omit<UndoRequest, 'handle'> = {}): Promise<Undone> {
     await refuseStep('undo', { force: options.force });
     const run = await this.find(handle);

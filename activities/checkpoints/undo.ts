@@ -20,12 +20,14 @@ import { protectionOf } from '../confinement/protected-places.ts';
 import { Failure } from '../failures/failures.ts';
 import { CHECKPOINT_BOUNDS } from './trees/bounds.ts';
 import { removeAt, stateAt, writeAt, type Found } from './trees/files-in-place.ts';
-import { planUndo, type PlannedFile } from './plan-undo.ts';
+import { type Plan, planUndo, type PlannedFile, type Stretch } from './plan-undo.ts';
+import { moveRefs } from './repository/move-refs.ts';
+import { type Move, planMoves } from './repository/plan-moves.ts';
 import { ProjectTrees } from './project-trees.ts';
 import { GitTrouble, ShadowGit } from './trees/shadow-git.ts';
 import { besideOf, nameWithin, stretchesOf } from './stretches.ts';
 import type { Beside } from './attribution.ts';
-import { isSame, readBlobs, type FileState } from './trees/tree-diffs.ts';
+import { isSame, listTree, readBlobs, type FileState } from './trees/tree-diffs.ts';
 
 export interface UndoRequest {
   /** The run; what runs nested in it did is taken back, too. */
@@ -38,14 +40,29 @@ export interface UndoRequest {
   /** What is in conflict is left, and the rest taken back. */
   sure?: boolean | undefined;
   dryRun?: boolean | undefined;
+  /** What the run moved in the git repository is moved back as well: HEAD, branches, tags, stashes, what is staged. */
+  refs?: boolean | undefined;
 }
 
 export type PathFinding = { path: string; why: string };
+
+export type MovedBack = {
+  /** `HEAD`, a ref by its whole name, `index`, or `worktrees/NAME`. */
+  name: string;
+  /** As the run found it, and as it left it. */
+  before: string | null;
+  after: string | null;
+  /** Whether it is as before again. */
+  done: boolean;
+  why: string | null;
+};
 
 export type Undone = {
   handle: string;
   /** Put back, or, where nothing was done, what would be. */
   files: { path: string; done: 'restored' | 'removed' }[];
+  /** What the run moved in the git repository; a conflict of one is among `conflicts`, by its name. */
+  refs: MovedBack[];
   /** Why nothing was done; with `force` what was done in spite of it. */
   conflicts: PathFinding[];
   /** Not touched. */
@@ -141,6 +158,7 @@ const refused = (finding: string): Failure => new Failure('UNDO_REFUSED', findin
 const nothing = (handle: string): Undone => ({
   handle,
   files: [],
+  refs: [],
   conflicts: [],
   left: [],
   gaps: [],
@@ -205,7 +223,7 @@ const gapsOf = (checkpoints: readonly Checkpoint[], root: string): Undone['gaps'
 async function undoSteps(
   checkpoints: readonly Checkpoint[],
   { trees, now, beside, access = {} }: Place,
-  { handle, force, sure, dryRun }: UndoRequest,
+  { handle, force, sure, dryRun, refs }: UndoRequest,
   begin?: (paths: string[]) => Promise<void>,
 ): Promise<Undone> {
   const { git } = trees;
@@ -215,11 +233,65 @@ async function undoSteps(
       `${nameWithin(handle, elsewhere)} ran in another project or with another home of Sentinel (${elsewhere.place}); take back that run, or its steps one by one with --only`,
     );
   const stretches = await stretchesOf(git, checkpoints, { root: handle, now, beside });
-  const { files: planned, large } = planUndo(stretches);
+  const { wanted, conflicts, left } = planFiles(git, planUndo(stretches), access);
+  const moves = await planMoves(git, planUndo(stretches.map(movesOf)).files, {
+    trees: checkpoints.flatMap(({ before, after }) => [before, after].flatMap((state) => state?.tree ?? [])),
+    now: now.tree,
+    isForced: force === true,
+  });
+  const doubted = refs === true ? moves.filter(({ obstacle, conflict }) => obstacle === null && conflict !== null) : [];
+  const all = [...conflicts, ...doubted.map(({ name, conflict }) => ({ path: name, why: conflict ?? '' }))];
+  const isHeld = all.length > 0 && force !== true && sure !== true;
+  if (sure === true) setAside(wanted, conflicts, left);
+  const files = wanted.map(({ path, target }) => ({ path, done: target === null ? 'removed' : 'restored' }) as const);
+  const rows = moves.map((move) => rowOf(move, refs === true));
+  const gaps = gapsOf(checkpoints, handle);
+  const shown = sure === true ? [] : all;
+  const report: Undone = { handle, files, refs: rows, conflicts: shown, left, gaps, done: false, undo: null };
+  if (isHeld || dryRun === true) return report;
+  const kept = conflicts.length === 0 ? wanted : await keptAlready(git, now, wanted, report);
+  const moved = refs === true ? moves.filter((move) => mayMove(move, force === true)) : [];
+  if (kept.length + moved.length > 0) await begin?.([...kept, ...moved].map(({ path }) => path));
+  return trees.alone(async () => {
+    const put = await putBack(git, kept, report);
+    const unmoved = moved.length === 0 ? new Map<string, string>() : await moveRefs(git, moved, { handle });
+    const back = new Set(moved.map(({ name }) => name).filter((name) => !unmoved.has(name)));
+    const told = rows.map((row) => ({ ...row, done: back.has(row.name), why: whyOf(row, back, unmoved) }));
+    return { ...report, files: put, refs: told, done: true };
+  });
+}
+
+const mayMove = ({ obstacle, conflict }: Move, isForced: boolean): boolean =>
+  obstacle === null && (isForced || conflict === null);
+
+const rowOf = ({ name, before, after, obstacle, conflict }: Move, isAsked: boolean): MovedBack => {
+  const why = obstacle ?? (isAsked ? conflict : null);
+  return { name, before, after, done: false, why };
+};
+
+const whyOf = (
+  { name, why }: MovedBack,
+  back: ReadonlySet<string>,
+  unmoved: ReadonlyMap<string, string>,
+): string | null => (back.has(name) ? null : (unmoved.get(name) ?? why));
+
+/** The same plan for what moved in the repository. */
+const movesOf = (stretch: Stretch): Stretch => ({
+  ...stretch,
+  changes: stretch.moves,
+  changesIgnored: false,
+  large: new Set(),
+});
+
+function planFiles(
+  git: ShadowGit,
+  { files, large }: Plan,
+  access: Access,
+): { wanted: Wanted[]; conflicts: PathFinding[]; left: PathFinding[] } {
   const left: PathFinding[] = large.map((path) => ({ path, why: `was, or is, too large to keep (${bytesMax})` }));
   const wanted: Wanted[] = [];
   const conflicts: PathFinding[] = [];
-  for (const file of planned) {
+  for (const file of files) {
     const found = stateAt(git.project, file.path);
     const why = untouchable(git.project, file, found, access);
     const current = found === 'folder' ? null : found;
@@ -230,14 +302,7 @@ async function undoSteps(
       if (conflict !== null) conflicts.push({ path: file.path, why: conflict });
     }
   }
-  const isHeld = conflicts.length > 0 && force !== true && sure !== true;
-  if (sure === true) setAside(wanted, conflicts, left);
-  const files = wanted.map(({ path, target }) => ({ path, done: target === null ? 'removed' : 'restored' }) as const);
-  const report: Undone = { handle, files, conflicts, left, gaps: gapsOf(checkpoints, handle), done: false, undo: null };
-  if (isHeld || dryRun === true) return report;
-  const kept = conflicts.length === 0 ? wanted : await keptAlready(git, now, wanted, report);
-  if (kept.length > 0) await begin?.(kept.map(({ path }) => path));
-  return { ...report, files: await trees.alone(() => putBack(git, kept, report)), done: true };
+  return { wanted, conflicts, left };
 }
 
 /** What may be somebody else's stays. */
@@ -277,16 +342,7 @@ async function keptAlready(
   wanted: readonly Wanted[],
   { left }: Undone,
 ): Promise<Wanted[]> {
-  const listed = await git.text(['ls-tree', '-r', '-z', '--full-tree', now.tree]);
-  const held = new Map(
-    listed
-      .split('\0')
-      .filter(Boolean)
-      .map((line) => {
-        const [mode = '', , blob = ''] = line.slice(0, line.indexOf('\t')).split(' ');
-        return [line.slice(line.indexOf('\t') + 1), { mode, blob }] as const;
-      }),
-  );
+  const held = await listTree(git, now.tree);
   return wanted.filter(({ path, found }) => {
     if (!isState(found) || found === null || isSame(held.get(path) ?? null, found)) return true;
     left.push({

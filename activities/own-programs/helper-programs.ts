@@ -41,7 +41,7 @@ export interface HelperRun {
   timeoutMs?: number;
   cwd?: string;
   env?: Record<string, string>;
-  stdin?: string;
+  stdin?: string | Uint8Array;
   /** What it reads from its descriptor 3. */
   told?: Buffer;
 }

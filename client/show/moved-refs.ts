@@ -19,3 +19,9 @@ export function moveOf({ name, before, after, added, removed }: MovedRef): strin
   if (after === null) return `deleted ${short(before)}${stashes}`;
   return `${short(before)} → ${short(after)}${stashes}`;
 }
+
+/** As an undo takes it back. */
+export const backOf = ({ name, before, after }: Pick<MovedRef, 'name' | 'before' | 'after'>): string =>
+  name === 'index'
+    ? 'as it was staged before'
+    : moveOf({ name, before: after, after: before, added: null, removed: null }).replace(/^created /, 'brought back ');

@@ -163,6 +163,17 @@ function openIndex(gitFolder: string): OpenedIndex | null {
   }
 }
 
+/** The digest of what is staged, as the record has it. */
+export async function stagedNow(git: ShadowGit, { gitFolder }: OwnRepository): Promise<string | null> {
+  const opened = openIndex(gitFolder);
+  if (opened === null) return asText(FILE, '').id;
+  try {
+    return (await listStaged(git, opened.descriptor))?.id ?? null;
+  } finally {
+    closeSync(opened.descriptor);
+  }
+}
+
 /** One that is split or sparse leads to what only its repository holds. */
 async function listStaged(git: ShadowGit, index: number): Promise<Entry | null> {
   if (fstatSync(index).size > CHECKPOINT_BOUNDS.indexBytesMax) return null;

@@ -71,6 +71,24 @@ export const isSame = (a: FileState, b: FileState): boolean =>
 /** All but what moved in the repository. */
 const FILES_ALONE = ['--', `:(exclude,top,literal)${RECORD.slice(0, -1)}`] as const;
 
+/** What a tree holds, by path; `below`: a folder. */
+export async function listTree(git: ShadowGit, tree: string, below?: string): Promise<Map<string, FileState>> {
+  const listed = await git.run(
+    ['ls-tree', '-r', '-z', '--full-tree', tree, ...(below === undefined ? [] : ['--', below])],
+    { bytesMax: CHECKPOINT_BOUNDS.listBytesMax },
+  );
+  return new Map(
+    listed
+      .toString('utf8')
+      .split('\0')
+      .filter(Boolean)
+      .map((line) => {
+        const [mode = '', , blob = ''] = line.slice(0, line.indexOf('\t')).split(' ');
+        return [line.slice(line.indexOf('\t') + 1), { mode, blob }] as const;
+      }),
+  );
+}
+
 export interface CountedChange {
   path: string;
   status: 'created' | 'changed' | 'deleted';

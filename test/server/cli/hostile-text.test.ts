@@ -209,7 +209,8 @@ test('what runs leave behind: changes, rooms, cassettes, samples and evaluations
   const handle = await harness.start(once('writes', [shell(wrote, { name: HOSTILE, env })]));
   await harness.result(handle);
   for (const how of [[], ['--stat'], [HOSTILE]]) await walkBoth('changes', handle, ...how);
-  for (const how of [['--dry-run'], ['--only'], [HOSTILE], []]) await walkBoth('undo', handle, ...how);
+  for (const how of [['--dry-run'], ['--refs', '--dry-run'], ['--only'], [HOSTILE], ['--refs']])
+    await walkBoth('undo', handle, ...how);
   expect(plain((await walk('changes', handle)).out)).toContain(String.raw`a\u001b[35mb\u001b]0;title\u0007c`);
   expect(plain((await walk('changes', handle)).out)).toContain(String.raw`refs/heads/turns\u202eand\u200bhides`);
   await walkBoth('chat', 'general', '--send', HOSTILE, '--by', HOSTILE);

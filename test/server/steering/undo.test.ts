@@ -108,6 +108,57 @@ test('by step, shells and nested runs included; undone, in conflict, and the und
   expect(repository()).toEqual(before);
 });
 
+test('a branch, a commit and a merge are shown, and moved back with --refs, so that git says what it said before', async () => {
+  const git = (...args: string[]): string =>
+    execFileSync('git', ['-c', 'user.name=ada', '-c', 'user.email=a@b', ...args], {
+      cwd: harness.project,
+      encoding: 'utf8',
+    });
+  put('notes.txt', 'one\n');
+  put('.gitignore', '.sentinel\n');
+  git('init', '-q', '-b', 'main');
+  git('add', 'notes.txt', '.gitignore');
+  git('commit', '-qm', 'first');
+  put('notes.txt', 'staged\n');
+  git('add', 'notes.txt');
+  const seen = (): string[] => [
+    git('status', '--porcelain=v2', '--branch'),
+    git('log', '--oneline', '--all'),
+    git('branch', '-v'),
+  ];
+  const before = seen();
+  const as = 'git -c user.name=ada -c user.email=a@b';
+  await harness.run(
+    once('commits', [
+      shell(`git checkout -q -b fix; ${as} commit -qm second`),
+      shell(`git checkout -q main; ${as} merge -q --no-ff -m merged fix; git tag v1`),
+    ]),
+    { handle: 'committing' },
+  );
+  const after = seen();
+  const { out } = await harness.command('changes', 'committing', '--stat');
+  expect(out).toMatch(/⎇ HEAD {2}main → fix\n/);
+  expect(out).toMatch(/⎇ refs\/heads\/fix {2}created [0-9a-f]{7}\n/);
+  expect(out).toMatch(/⎇ refs\/tags\/v1 {2}created [0-9a-f]{7}\n/);
+  expect(await harness.command('undo', 'committing')).toMatchObject({
+    code: 0,
+    out: '3 refs were moved: --refs takes them back.\n',
+  });
+  expect(seen()).toEqual(after);
+  git('tag', '-f', 'v1', 'main~1');
+  const held = await harness.command('undo', 'committing', '--refs');
+  expect(held.code).toBe(1);
+  expect(held.out).toContain('≠ refs/tags/v1  it was moved since\nNothing was restored: 1 ref not as the run left it.');
+  git('tag', '-f', 'v1', 'main');
+  const back = await harness.command('undo', 'committing', '--refs');
+  expect(back.out).toContain('3 refs put back. "sentinel undo committing undo-1 --refs" takes this back.\n');
+  expect(back.code).toBe(0);
+  expect(seen()).toEqual(before);
+  expect((await harness.command('undo', 'committing', '--refs')).out).toBe('There is nothing to take back.\n');
+  expect((await undo('committing', 'undo-1', '--refs')).undone).toMatchObject({ done: true, conflicts: [] });
+  expect(seen()).toEqual(after);
+});
+
 test('a run that may write is refused; one that is held is taken back', async () => {
   const handle = 'undone-while-held';
   await harness.start(
