@@ -12,6 +12,7 @@ import type { Handed, StartedProgram } from '../language/read/started-program.ts
 import type { PublishedEvent } from '../language/events/published-event.ts';
 import type { Question } from '../language/events/question.ts';
 import type { RunEvent } from '../language/events/run-event.ts';
+import { withoutListResults } from './list-portions.ts';
 import type { BlockFrame, LoopFrame, ModelFrame, Tally } from './position.ts';
 import type {
   CommandEffect,
@@ -96,7 +97,8 @@ export function leftAround({ leftMs, within }: Strand): number | null {
 
 /** What of a strand travels to a segment. */
 export function portionOf(strand: Strand): Pick<Strand, 'path' | 'passes' | 'frame' | 'own' | 'outer' | 'shield'> {
-  const { path, passes, frame, own, outer } = strand;
+  const { path, passes, own, outer } = strand;
+  const frame = withoutListResults(strand.frame);
   const shield = shieldOf(strand);
   return { path, passes, frame, own, outer, ...(shield === null ? {} : { shield }) };
 }

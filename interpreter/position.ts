@@ -10,18 +10,8 @@ import type { Json, JsonObject } from '../language/json.ts';
 import type { Step } from '../language/model.ts';
 import type { TokenUsage } from '../language/models/token-usage.ts';
 import type { Question, Settled } from '../language/events/question.ts';
-import type {
-  CallAnswer,
-  CompactionPlace,
-  Effect,
-  Flow,
-  GroupPlace,
-  Said,
-  TurnCall,
-  TurnOutcome,
-  Variables,
-  Usage,
-} from './effect.ts';
+import type { CallAnswer, CompactionPlace, Effect, Flow, GroupPlace } from './effect.ts';
+import type { Said, TurnCall, TurnOutcome, Usage, Variables } from './effect.ts';
 import type { Hold } from './holds.ts';
 import type { CallMark } from './stuck.ts';
 
@@ -247,6 +237,8 @@ export interface ItemsFrame {
   cut?: true;
   /** What the items that ended set, or how they failed, by their place in the list; null of the others. */
   results: Json[];
+  /** Results of items that ended before stay with the run (list-portions.ts). */
+  areElsewhere?: true;
   /** Items whose results say how they failed, from 1 on. */
   failed?: number[];
   /** Items that are performed once more, from 1 on: before those that have not begun. */

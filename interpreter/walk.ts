@@ -28,6 +28,7 @@ import { holdAtLimit, limitReached, type Limit, runningMs } from './limits.ts';
 import { walkLoop, type LoopBlock } from './loops.ts';
 import { walkAction } from './action-step.ts';
 import { walkJoin } from './join.ts';
+import { returnListResults } from './list-portions.ts';
 import { walkModel } from './model-step.ts';
 import { namesAt } from './names.ts';
 import { CONTEXT_BLOCK, contextFrame } from './pass-context.ts';
@@ -93,6 +94,7 @@ function descend(walk: Walk, strand: Strand): Walking<Flow> {
 }
 
 function adopt(walk: Walk, strand: Strand, report: SegmentReport): void {
+  returnListResults(strand.frame, report.frame);
   if ('loop' in strand.frame && 'loop' in report.frame) Object.assign(strand.frame.loop, report.frame.loop);
   if ('block' in strand.frame && 'block' in report.frame) {
     // A segment that was cancelled reports the very frame that it was given.

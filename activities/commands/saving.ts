@@ -7,6 +7,7 @@ import { Value } from '../../language/model.ts';
 import { replyValue } from '../../language/models/reply-value.ts';
 import { parseDefinition, parseDefinitionText, type ReadOptions } from '../../language/read/definition.ts';
 import { formatOf, readDefinitionText } from '../../language/read/text/definition-text.ts';
+import { problemsInWords } from '../../language/read/remedies/problems-in-words.ts';
 import { readStarted, referring, type Handed } from '../../language/read/started-program.ts';
 import { referredDefinitions } from '../../prisma/store/values/referred-definitions.ts';
 import { accessOf } from '../confinement/confine.ts';
@@ -66,12 +67,8 @@ function inFile(file: string, content: Json | undefined, context: CommandContext
     ? parseDefinitionText(text, options, formatOf(file))
     : parseDefinition(parsed(text, `"${file}"`), options);
   if (read.ok) return read.definition as unknown as JsonObject;
-  const [first] = read.problems.filter(({ severity }) => severity === 'error');
-  const where = [first?.file ?? file, first?.line, first?.column].filter((part) => part !== undefined).join(':');
-  throw new Failure(
-    'DEFINITION_INVALID',
-    `the definition has ${read.problems.length} problems; the first: ${where}, ${first?.path}: ${first?.message}`,
-  );
+  const placed = read.problems.map((problem) => ({ ...problem, file: problem.file ?? file }));
+  throw new Failure('DEFINITION_INVALID', problemsInWords(placed));
 }
 
 /** What a model has drafted may stand in a fence. */

@@ -8,7 +8,7 @@ import { canonicalForm } from '../../language/read/canonical-form.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
 import type { EditCheck } from '../../interpreter/contract.ts';
 
-const problemsShownMax = 5;
+const problemsShownMax = 20;
 
 /** A nested run's definition stands alone here, so what the reader finds in it before the edit is not held against the edit. */
 /** The definition as it is, those that it refers to, and what is to change. */

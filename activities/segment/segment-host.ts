@@ -86,13 +86,15 @@ export class SegmentHost extends PassingHost implements Host {
     throw new Error('bug: a segment cannot open another');
   }
 
-  /** A segment has no place inside it that another run can begin with: the run itself ends a list with failed items. */
+  /**
+   * A segment has no place inside it that another run can begin with, and not the results of items that ended before:
+   * the run itself ends a list with failed items, or with such results.
+   */
   override linesEnd(strand: Strand, _place: Place, { step }: BlockFrame): 'go' | 'yield' {
-    const hasFailed =
-      step?.type === 'parallel' &&
-      step.items !== undefined &&
-      ((step.items.failed ?? []).length > 0 || step.branches.some(({ status }) => status === 'failed'));
-    return hasFailed && !isCancelled(strand) ? 'yield' : 'go';
+    const items = step?.type === 'parallel' ? step.items : undefined;
+    if (step?.type !== 'parallel' || items === undefined || isCancelled(strand)) return 'go';
+    const hasFailed = (items.failed ?? []).length > 0 || step.branches.some(({ status }) => status === 'failed');
+    return hasFailed || items.areElsewhere === true ? 'yield' : 'go';
   }
 
   record(event: RunEvent): void {

@@ -8,6 +8,7 @@ import type { Definition } from '../model.ts';
 import { isFilePath } from '../references/written-references.ts';
 import { parseDefinition } from './definition.ts';
 import { withoutFile } from './draft/mounts.ts';
+import { problemsInWords } from './remedies/problems-in-words.ts';
 
 export type Handed = { written: Json } | { name: string };
 
@@ -46,9 +47,7 @@ export function readStarted(handed: Handed, catalogue: Catalogue, stored: Librar
   }
   const read = parseDefinition(written, { catalogue, knownRefs: known });
   if (read.ok) return { definition: read.definition, library: reachedFrom(read.definition, known) };
-  const first = read.problems[0];
-  const finding = first === undefined ? 'it is not a definition' : `${first.path}: ${first.message}`;
-  return { fault: `the definition has ${read.problems.length} problems; the first: ${finding}` };
+  return { fault: problemsInWords(read.problems) };
 }
 
 function reachedFrom(definition: Definition, known: (name: string) => Definition | undefined): Library {

@@ -7,34 +7,31 @@
  */
 import { depthFault, isJsonObject, type Json } from '../../language/json.ts';
 import { Definition } from '../../language/model.ts';
+import { listed } from '../../language/read/remedies/problems-in-words.ts';
 import type { StartInput } from './start-input.ts';
 
-/** What is wrong, as half a sentence; null where the form is that of what a reader gives. */
+/** All that is wrong, as half a sentence; null where the form is that of what a reader gives. */
 export function unreadFault(start: unknown): string | null {
   if (!isJsonObject(start)) return 'it is no object with a definition';
   const { definition, library, inputs, catalogue, project, persona } = start;
-  if (typeof project !== 'string') return '"project" is no text';
+  const faults: string[] = [];
+  if (typeof project !== 'string') faults.push('"project" is no text');
   // What is empty is left out of a start.
-  if (typeof (persona ?? '') !== 'string') return '"persona" is no text';
+  if (typeof (persona ?? '') !== 'string') faults.push('"persona" is no text');
   for (const [name, value] of Object.entries({ library, inputs, catalogue }))
-    if (value !== undefined && !isJsonObject(value)) return `"${name}" is no object`;
-  const others = Object.entries(isJsonObject(library) ? library : {});
-  const read: [string, Json | undefined][] = [['definition', definition]];
-  for (const [name, one] of others) read.push([`library.${name}`, one]);
-  for (const [place, one] of read) {
-    const fault = formFault(place, one);
-    if (fault !== null) return fault;
-  }
-  return null;
+    if (value !== undefined && !isJsonObject(value)) faults.push(`"${name}" is no object`);
+  faults.push(...formFaults('definition', definition));
+  for (const [name, one] of Object.entries(isJsonObject(library) ? library : {}))
+    faults.push(...formFaults(`library.${name}`, one));
+  return faults.length === 0 ? null : listed(faults);
 }
 
-function formFault(place: string, one: Json | undefined): string | null {
-  if (one === undefined) return `"${place}" is missing`;
+function formFaults(place: string, one: Json | undefined): string[] {
+  if (one === undefined) return [`"${place}" is missing`];
   const deep = depthFault(one, place);
-  if (deep !== null) return deep.message;
-  const found = Definition.safeParse(one);
-  const issue = found.error?.issues[0];
-  return issue === undefined ? null : `${[place, ...issue.path].map(String).join('.')}: ${issue.message}`;
+  if (deep !== null) return [deep.message];
+  const { issues = [] } = Definition.safeParse(one).error ?? {};
+  return issues.map((issue) => `${[place, ...issue.path].map(String).join('.')}: ${issue.message}`);
 }
 
 /** What such a run is recorded as: nothing of it is done. */

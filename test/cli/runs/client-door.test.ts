@@ -51,31 +51,52 @@ test('what holds itself, many times over', async () => {
 const folder = new URL('../../cases/definitions/good/', import.meta.url);
 const authors = readdirSync(folder).map((file): unknown => JSON.parse(readFileSync(new URL(file, folder), 'utf8')));
 
-describe('a definition of an author', () => {
-  test('with one value changed is what a file with it would be', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.constantFrom(...authors),
-        fc.array(fc.nat(20), { minLength: 1, maxLength: 6 }),
-        fc.oneof(fc.jsonValue(), fc.constant(undefined), fc.constantFrom('1 == 2', '$x', 'shel', -1)),
-        async (author, path, value) => {
-          const changed = withChange(author, path, value);
-          const asFile = JSON.stringify(changed);
-          expect(await started(changed)).toEqual(asFile === undefined ? null : read(JSON.parse(asFile)));
-        },
-      ),
-      randomRuns(2_000),
-    );
-  });
+type Change = { path: number[]; put: { value: unknown } | 'removed' };
+
+const change: fc.Arbitrary<Change> = fc.record({
+  path: fc.array(fc.nat(20), { minLength: 1, maxLength: 6 }),
+  put: fc.oneof(
+    fc.constant('removed' as const),
+    fc
+      .oneof(fc.jsonValue(), fc.constant(undefined), fc.constantFrom('1 == 2', '$x', 'shel', -1))
+      .map((value) => ({ value })),
+  ),
 });
 
-function withChange(value: unknown, [first = 0, ...rest]: readonly number[], put: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return put;
+describe('a definition of an author', () => {
+  test.each([1, 2, 5])(
+    'with values changed or removed in up to %i places is what a file with it would be',
+    async (max) => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.constantFrom(...authors),
+          fc.array(change, { minLength: 1, maxLength: max }),
+          async (author, changes) => {
+            const changed = changes.reduce((value: unknown, one) => withChange(value, one.path, one.put), author);
+            const asFile = JSON.stringify(changed);
+            expect(await started(changed)).toEqual(asFile === undefined ? null : read(JSON.parse(asFile)));
+          },
+        ),
+        randomRuns(1_000),
+      );
+    },
+  );
+});
+
+function withChange(value: unknown, [first = 0, ...rest]: readonly number[], put: Change['put']): unknown {
+  const own = (): unknown => (put === 'removed' ? value : put.value);
+  if (typeof value !== 'object' || value === null) return own();
   const keys = Object.keys(value);
-  if (keys.length === 0) return put;
+  if (keys.length === 0) return own();
   const key = keys[first % keys.length] ?? '';
   const inner = (value as Record<string, unknown>)[key];
-  const next = rest.length === 0 ? put : withChange(inner, rest, put);
-  if (Array.isArray(value)) return value.map((item: unknown, index) => (String(index) === key ? (next ?? null) : item));
-  return { ...value, [key]: next };
+  const isRemoved = rest.length === 0 && put === 'removed';
+  const next = rest.length > 0 ? withChange(inner, rest, put) : put === 'removed' ? undefined : put.value;
+  if (Array.isArray(value))
+    return value.flatMap((item: unknown, index) => {
+      if (String(index) !== key) return [item];
+      return isRemoved ? [] : [next ?? null];
+    });
+  const { [key]: _replaced, ...others } = value as Record<string, unknown>;
+  return isRemoved ? others : { ...value, [key]: next };
 }
