@@ -66,7 +66,7 @@ describe('mistakes', () => {
     },
     {
       args: ['schedule', 'create', 'hello.json', '--catchup', '1'],
-      says: /--catchup is "1"; write a whole number from 10000/,
+      says: /--catchup is "1"; write milliseconds \(30000\) or a time with its unit .* from 10000 to 31622400000 ms/,
     },
     {
       args: ['schedule', 'create', 'hello.json', '--cron', '@daily', '--id', 'a b'],
