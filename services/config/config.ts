@@ -136,6 +136,23 @@ const Settings = z.object({
 });
 type Settings = z.infer<typeof Settings>;
 
+/** Those that are paths, and may be relative to the folder of whoever sets them. */
+const PATHS = [
+  'SENTINEL_HOME',
+  'SENTINEL_CACHE',
+  'XDG_CACHE_HOME',
+  'SENTINEL_KEY_FILE',
+  'TEMPORAL_TLS_CERT',
+  'TEMPORAL_TLS_KEY',
+  'TEMPORAL_TLS_CA',
+] as const satisfies readonly (keyof Settings)[];
+
+/** The environment for a process that runs in another folder. */
+export function withAbsolutePaths(env: Environment): Environment {
+  const relative = PATHS.filter((name) => (env[name]?.trim() ?? '') !== '');
+  return { ...env, ...Object.fromEntries(relative.map((name) => [name, resolve(env[name]?.trim() ?? '')])) };
+}
+
 /**
  * Reads the settings; throws `ConfigError`. `env` defaults to the process's own environment.
  */

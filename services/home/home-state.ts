@@ -19,9 +19,11 @@ export function readHomeState(home: string, name: string): unknown {
     return null;
   }
   const read: unknown = JSON.parse(text);
-  const key = homeKey(home);
-  if (key === null || typeof read !== 'object' || read === null) return read;
+  if (typeof read !== 'object' || read === null) return read;
   const { seal, ...state } = read as Record<string, unknown>;
+  const key = homeKey(home);
+  // A home that needs no record may have lost it.
+  if (key === null) return state;
   return typeof seal === 'string' && isEqual(seal, sealOf(key, name, state)) ? state : null;
 }
 

@@ -48,8 +48,8 @@ export function homeStanding(home: string): HomeStanding {
   return isOfUserAlone(found) ? 'own' : 'shared';
 }
 
-/** With which the files of a home are sealed; null where it has no record, or not this one. */
-export const homeKey = (home: string): string | null => (needsNoRecord(home) ? null : (recordOf(home)?.key ?? null));
+/** With which the files of a home are sealed, however it is named; null where it has no record, or not this one. */
+export const homeKey = (home: string): string | null => recordOf(home)?.key ?? null;
 
 /**
  * Makes a home, or finds it made. A foreign one is set aside, whole: its databases and logs are somebody else's, too.

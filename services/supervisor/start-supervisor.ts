@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config, Environment } from '../config/config.ts';
+import { type Config, type Environment, withAbsolutePaths } from '../config/config.ts';
 import { logFile, makeFolders, openLog } from '../home/home-files.ts';
 
 export const SERVERS_ONLY = '--servers-only';
@@ -25,7 +25,7 @@ export function startSupervisor(config: Config, start: SupervisorStart): { reado
   const child = spawn(process.execPath, ['--enable-source-maps', program, ...flags], {
     cwd: config.home,
     detached: true,
-    env: withoutStepMarkers(start.env),
+    env: withoutStepMarkers(withAbsolutePaths(start.env)),
     stdio: ['ignore', output, output],
   });
   closeSync(output);

@@ -11,6 +11,7 @@ import {
   databaseUrl,
   readConfig,
   settingsFingerprint,
+  withAbsolutePaths,
 } from '../../services/config/config.ts';
 import {
   readServicesState,
@@ -239,5 +240,23 @@ describe('settingsFingerprint', () => {
   it('does not change with where embedded services happen to be', () => {
     const before = settingsFingerprint(read());
     expect(settingsFingerprint(read({ SENTINEL_TEMPORAL_PORT: '9' }))).toBe(before);
+  });
+});
+
+it('paths are the same in whichever folder a process of ours runs', () => {
+  expect(
+    withAbsolutePaths({
+      SENTINEL_HOME: 'here',
+      TEMPORAL_TLS_CA: '../ca.pem',
+      SENTINEL_KEY_FILE: '/k',
+      SENTINEL_CACHE: '',
+      A: './b',
+    }),
+  ).toEqual({
+    SENTINEL_HOME: join(process.cwd(), 'here'),
+    TEMPORAL_TLS_CA: join(process.cwd(), '..', 'ca.pem'),
+    SENTINEL_KEY_FILE: '/k',
+    SENTINEL_CACHE: '',
+    A: './b',
   });
 });
