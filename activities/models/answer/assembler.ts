@@ -15,7 +15,7 @@ import type { TokenUsage } from '../../../language/models/token-usage.ts';
 import { estimateBlocks, estimateLength, estimateRequest } from '../request/estimate.ts';
 import type { WireNames } from '../request/wire-names.ts';
 import { isDeep } from '../../../language/expression/nesting.ts';
-import type { Json } from '../../../language/json.ts';
+import type { Json, JsonObject } from '../../../language/json.ts';
 import { turnCallsMax, valueDepthMax } from '../../../language/limits.ts';
 import { readArguments, readInput } from './json-arguments.ts';
 import { readUsage, type SaidUsage } from './usage.ts';
@@ -28,6 +28,7 @@ interface CallDraft {
   text: string;
   /** The arguments, where they came as a value. */
   given?: unknown;
+  beside?: JsonObject;
 }
 
 type Draft = Exclude<AnswerBlock, ToolCallBlock> | CallDraft;
@@ -39,6 +40,8 @@ export interface CallPart {
   name?: unknown;
   /** A further piece of the arguments, or all of them as a value. */
   arguments?: unknown;
+  /** What goes back with the call. */
+  beside?: JsonObject;
 }
 
 export interface Ending {
@@ -112,12 +115,20 @@ export class Assembler {
     if (draft.id === '') draft.id = wordIn(part.id);
     // A name may come in pieces, each of them with those before.
     draft.name = wordIn(part.name) || draft.name;
+    if (part.beside !== undefined) this.#keepBeside(draft, part.beside);
     const given = part.arguments ?? '';
     const piece = typeof given === 'string' ? given : JSON.stringify(given);
     this.#count(piece);
     if (typeof given === 'string') draft.text += given;
     else draft.given = given;
     this.#tell({ type: 'tool-call', call: draft.index, name: this.#parts.names.ours(draft.name), arguments: piece });
+  }
+
+  #keepBeside(draft: CallDraft, beside: JsonObject): void {
+    const text = JSON.stringify(beside);
+    this.#count(text);
+    if (isDeep(text)) throw malformed(`holds a call that is nested more than ${valueDepthMax} deep`);
+    draft.beside = { ...draft.beside, ...beside };
   }
 
   /** True while there is neither a text nor a call. */
@@ -211,8 +222,13 @@ export class Assembler {
       const id = draft.id !== '' && !ids.has(draft.id) ? draft.id : freeId(`call_${draft.index}`, ids);
       ids.add(id);
       const name = this.#parts.names.ours(draft.name);
-      if (read.state === 'read') return [{ type: 'tool-call', id, name, input: read.input }];
-      return [{ type: 'tool-call', id, name, input: {}, invalid: read.text }];
+      const call = {
+        type: 'tool-call',
+        id,
+        name,
+        ...(draft.beside === undefined ? {} : { beside: draft.beside }),
+      } as const;
+      return [read.state === 'read' ? { ...call, input: read.input } : { ...call, input: {}, invalid: read.text }];
     });
     return { blocks: blocks.filter((block) => block.type !== 'text' || block.text !== ''), isCut };
   }

@@ -3,6 +3,7 @@
  * of their own: a piece is of the call with its id, else of the one at its index, else of the call under way; and a name
  * that comes with further arguments, where those before are whole, is another call under whatever id.
  */
+import { isJsonObject, type JsonObject } from '../../../language/json.ts';
 import { textOf } from '../http/fields.ts';
 import type { WireNames } from '../request/wire-names.ts';
 
@@ -13,6 +14,9 @@ export interface CallDelta {
   id?: unknown;
   index?: unknown;
   function?: { name?: unknown; arguments?: unknown } | null;
+  /** Gemini's, and those of gateways in front of it: the signature without which it refuses the next turn. */
+  extra_content?: unknown;
+  provider_specific_fields?: unknown;
 }
 
 export interface PlacedPiece {
@@ -21,6 +25,7 @@ export interface PlacedPiece {
   /** As far as it has come. */
   name: string;
   arguments: unknown;
+  beside?: JsonObject;
 }
 
 interface Call {
@@ -50,7 +55,8 @@ export class CallPieces {
   }
 
   /** Null: the piece says again what was said. */
-  place({ id, index, function: called }: CallDelta): PlacedPiece | null {
+  place(delta: CallDelta): PlacedPiece | null {
+    const { id, index, function: called } = delta;
     const given = called?.arguments ?? '';
     const piece = {
       id: textOf(id),
@@ -68,7 +74,7 @@ export class CallPieces {
     if (piece.id !== '') this.#byId.set(piece.id, call);
     if (piece.index !== null) this.#byIndex.set(piece.index, call);
     this.#current = call;
-    return { key: call.key, id: call.id, name: call.name, arguments: given };
+    return { key: call.key, id: call.id, name: call.name, arguments: given, ...besideIn(delta) };
   }
 
   #begin(): Call {
@@ -106,6 +112,13 @@ export class CallPieces {
     if (this.#names.offers(before) || piece === before || joined.length > nameLengthMax) return before;
     return piece.startsWith(before) ? piece : joined;
   }
+}
+
+function besideIn({ extra_content, provider_specific_fields }: CallDelta): Pick<PlacedPiece, 'beside'> {
+  const found = Object.entries({ extra_content, provider_specific_fields }).filter(
+    (entry): entry is [string, JsonObject] => isJsonObject(entry[1]),
+  );
+  return found.length === 0 ? {} : { beside: Object.fromEntries(found) };
 }
 
 const isSaidAgain = (call: Call, piece: Piece): boolean =>

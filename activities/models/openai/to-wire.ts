@@ -99,10 +99,11 @@ const image = ({ mediaType, data }: ImageBlock): OpenAI.Chat.ChatCompletionConte
 /** Thoughts stay behind: this wire has no place where they go back. */
 function answer(message: AssistantMessage, dialect: Dialect, names: WireNames): WireMessage {
   const text = textOf(message.blocks);
-  const calls = callsOf(message).map(({ id, name, input }) => ({
+  const calls = callsOf(message).map(({ id, name, input, beside = {} }) => ({
     id,
     type: 'function' as const,
     function: { name: names.wire(name), arguments: JSON.stringify(input) },
+    ...beside,
   }));
   const empty = { null: { content: null }, empty: { content: '' }, omit: {} }[dialect.emptyContent];
   return {

@@ -25,6 +25,8 @@ export interface ToolCallBlock {
   input: JsonObject;
   /** The arguments as the model wrote them, where they are no JSON object; `input` is empty then. */
   invalid?: string;
+  /** What the provider sent with the call and wants back with it, as it was: Gemini's signature of the thought before. */
+  beside?: JsonObject;
 }
 
 export interface ToolResultBlock {
@@ -69,7 +71,7 @@ export interface UserMessage {
 export interface AssistantMessage {
   role: 'assistant';
   blocks: AnswerBlock[];
-  /** `provider/model` that gave it: only to that one do its thoughts and opaque blocks go back. */
+  /** `provider/model` that gave it: only to that one do its thoughts, opaque blocks and what stood beside calls go back. */
   author: string;
 }
 

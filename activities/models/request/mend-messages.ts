@@ -57,7 +57,12 @@ function joined(messages: readonly Message[]): Message[] {
 
 function forReader(message: Message, author: string): Message {
   if (message.role === 'user' || message.author === author) return message;
-  const blocks = message.blocks.filter(({ type }) => type === 'text' || type === 'tool-call');
+  const blocks = message.blocks.flatMap((block): AnswerBlock[] => {
+    if (block.type === 'text') return [block];
+    if (block.type !== 'tool-call') return [];
+    const { beside: _beside, ...call } = block;
+    return [call];
+  });
   return { ...message, blocks };
 }
 

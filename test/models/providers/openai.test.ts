@@ -248,3 +248,46 @@ test('a server whose dialect takes an effort has models that think', async () =>
   });
   expect(await openAiProvider(settings).describe('m', never)).toEqual({ window: 5 });
 });
+
+test('what a provider sends beside a call goes back with it, to that model alone', async () => {
+  const google = { google: { thought_signature: 'AY89a18IwQsQ8in/+w==' } };
+  const vertex = { thought_signature: 'CiQB' };
+  double().next(
+    streamed(
+      wire,
+      calling(
+        { index: 0, id: 'a', ...fn('code_read', '{"path":"1"}'), extra_content: google },
+        { index: 1, id: 'b', ...fn('code_read', ''), provider_specific_fields: vertex },
+        { index: 1, ...fn(undefined, '{"path":"2"}'), extra_content: 'no object' },
+        { index: 2, id: 'c', ...fn('code_read', '{"path":"3"}') },
+      ),
+    ),
+  );
+  const { blocks } = await replyOf(turn(wire, double(), withTools));
+  expect(blocks.map((block) => (block.type === 'tool-call' ? block.beside : null))).toEqual([
+    { extra_content: google },
+    { provider_specific_fields: vertex },
+    undefined,
+  ]);
+  const results = ['a', 'b', 'c'].map((callId) => ({
+    type: 'tool-result' as const,
+    callId,
+    content: [{ type: 'text' as const, text: 'read' }],
+    isError: false,
+  }));
+  const besideSent = async (author: string): Promise<unknown[]> => {
+    double().next(say(wire));
+    const messages = [
+      ...HELLO,
+      { role: 'assistant' as const, blocks, author },
+      { role: 'user' as const, blocks: results },
+    ];
+    await replyOf(turn(wire, double(), { request: { tools: TOOLS, messages } }));
+    const { messages: sent } = double().asked.at(-1)?.body as { messages: { tool_calls?: JsonObject[] }[] };
+    return sent
+      .flatMap(({ tool_calls: calls = [] }) => calls)
+      .map(({ extra_content, provider_specific_fields }) => extra_content ?? provider_specific_fields ?? null);
+  };
+  expect(await besideSent(`openai/${wire.model}`)).toEqual([google, vertex, null]);
+  expect(await besideSent('openai/another')).toEqual([null, null, null]);
+});
