@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createRegistry, type Registry } from '../../../activities/commands/registry.ts';
 import type { CommandContext } from '../../../activities/commands/command.ts';
 import { toolsFor } from '../../../activities/turns/tools/tools.ts';
@@ -28,6 +28,7 @@ circle.self = circle;
 const fail = (what) => () => { throw what(); };
 const throws = z.any().refine(() => { throw new Error('the check broke'); });
 const untilAborted = (signal, end) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(end())));
+const begun = (project, name, work) => { writeFileSync(join(project, 'begun-' + name), ''); return work; };
 let calls = 0;
 
 export default {
@@ -58,8 +59,8 @@ export default {
       signal.addEventListener('abort', () => writeFileSync(join(project, 'told'), String(signal.reason.message)));
       return new Promise(() => setInterval(() => undefined, 1000));
     }),
-    own('rejects', (_params, { signal }) => untilAborted(signal, () => Promise.reject(new Error('aborted')))),
-    own('tidies', (_params, { signal }) => untilAborted(signal, () => 'tidied up')),
+    own('rejects', (_params, { project, signal }) => begun(project, 'rejects', untilAborted(signal, () => Promise.reject(new Error('aborted'))))),
+    own('tidies', (_params, { project, signal }) => begun(project, 'tidies', untilAborted(signal, () => 'tidied up'))),
     own('waits', () => new Promise((resolve) => setTimeout(() => resolve('done'), 2500))),
     own('loop', (_params, { project }) => { writeFileSync(join(project, 'looping'), String(process.pid)); for (;;); }),
     own('quick-loop', () => { for (;;); }, { speed: 'quick', timeoutMs: 500 }),
@@ -247,8 +248,10 @@ test.each([
 ])('one that is cancelled, own/%s', async (name, outcome) => {
   const over = new AbortController();
   const reason = new Error('cancelled');
-  setTimeout(() => over.abort(reason), 1_500);
-  const came = await perform(name, {}, { signal: over.signal });
+  const coming = perform(name, {}, { signal: over.signal });
+  await vi.waitUntil(() => existsSync(join(folder, `begun-${name}`)), { timeout: 60_000 });
+  over.abort(reason);
+  const came = await coming;
   if (outcome === 'cancelled') expect(came).toBe(reason);
   else expect(came).toEqual(outcome);
 });
