@@ -203,7 +203,9 @@ describe('a run', () => {
     expect(await documentOf('costs', '--last')).toMatchObject({ handle: 'see-last' });
     expect((await sentinel('diff', 'see-last', '--last')).out).toContain('see-last');
     expect((await sentinel('list', '--last')).err).toContain('unknown option "--last"');
-    expect((await sentinel('logs', '--help')).out).toContain('--last stands for the latest run that a person started in this folder');
+    expect((await sentinel('logs', '--help')).out).toContain(
+      '--last stands for the latest run that a person started in this folder',
+    );
   });
 
   test('is listed by name, project and time', async () => {
