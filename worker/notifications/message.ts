@@ -41,14 +41,20 @@ function saidBy(event: RunEvent, handle: string): JsonObject | null {
 }
 
 function questionOf({ key, question }: Asked, handle: string): JsonObject {
-  const { id, kind, message, choices, priority, show, expiresAt, digest } = question;
+  const { id, kind, message, choices, priority, assignee, show, expiresAt, digest } = question;
   const until = expiresAt === null ? null : new Date(expiresAt).toISOString();
   return {
     message,
     step: key,
-    question: { id, kind, choices: [...choices], priority, expiresAt: until, digest, show: bounded(show) },
+    question: { id, kind, choices: [...choices], priority, assignee, expiresAt: until, digest, show: bounded(show) },
     answer: choices.map((choice) => `sentinel answer ${handle} ${id} ${choice}`),
   };
+}
+
+/** The question that a message asks; null where it tells of something else. */
+export function questionIn(body: string): string | null {
+  const { question } = JSON.parse(body) as { question?: { id: string } };
+  return question?.id ?? null;
 }
 
 /** What is too long for a message is looked up where the run is. */

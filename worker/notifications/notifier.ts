@@ -10,7 +10,7 @@ import type { Delivery, NewDelivery, Notice, NoticeKind } from '../../prisma/sto
 import type { NotifyConfig } from '../../services/config/limits-config.ts';
 import { BackgroundLoop, rest } from '../background/background-loop.ts';
 import { signatureHeader } from '../triggers/signature.ts';
-import { deliveryOf } from './message.ts';
+import { deliveryOf, questionIn } from './message.ts';
 
 const LOOK_MS = 1_000;
 const OUTAGE_MS = 2_000;
@@ -22,7 +22,7 @@ const LONGEST_WAIT_MS = 30 * 60_000;
 const GIVEN_UP_AFTER_MS = 24 * 3_600_000;
 
 export interface NotifierParts {
-  store: Pick<Store, 'notifications' | 'runs' | 'events'>;
+  store: Pick<Store, 'notifications' | 'runs' | 'events' | 'inbox'>;
   project: string;
   targets: NotifyConfig;
   say(text: string): void;
@@ -77,12 +77,19 @@ export class Notifier {
 
   async #send(delivery: Delivery, signal: AbortSignal): Promise<void> {
     const { store } = this.#parts;
+    if (await this.#isAnswered(delivery)) return store.notifications.sent(delivery.id);
     const finding = await this.#post(delivery, signal);
     if (finding === null) return store.notifications.sent(delivery.id);
     const isLate = Date.now() - delivery.madeAt > GIVEN_UP_AFTER_MS;
     if (isLate) this.#parts.say(`gave up telling ${addressOf(delivery.url)} of ${delivery.handle}: ${finding}`);
     const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(delivery.attempts - 1, 20));
     await store.notifications.failed(delivery.id, finding, isLate ? null : wait);
+  }
+
+  /** What nobody has to answer any more is not asked, however late a worker comes to it. */
+  async #isAnswered({ handle, body }: Delivery): Promise<boolean> {
+    const question = questionIn(body);
+    return question !== null && !(await this.#parts.store.inbox.open(handle)).includes(question);
   }
 
   /** Null where it was taken. */

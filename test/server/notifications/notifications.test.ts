@@ -129,3 +129,22 @@ test('each address hears of what it asks for alone', async () => {
   expect(ofRun(other.handle)).toEqual([]);
   expect(ofRun(fine.handle)).toEqual([]);
 });
+
+test('a question that was answered before anybody could be told is not asked any more; one that is open says who is meant', async () => {
+  await worker.kill9();
+  worker = await harness.startWorker();
+  const asks = (name: string): Definition =>
+    once(name, [{ type: 'approval', message: 'Go on?', assignee: 'grace', onError: 'skip' }]);
+  const [answered, open] = [await harness.start(asks('answered')), await harness.start(asks('still-open'))];
+  for (const handle of [answered, open])
+    await until(async () => (await harness.store.inbox.open(handle)).includes('steps.0@1'));
+  expect((await harness.command('answer', answered, 'steps.0@1', 'reject')).code).toBe(0);
+  await harness.result(answered);
+  await worker.kill9();
+  worker = await harness.startWorker(environment());
+  await until(() => ofRun(open).length > 0);
+  // Both were noted before the other was told.
+  await until(async () => (await harness.store.notifications.notices(harness.project, 10)).length === 0);
+  expect(bodyOf(ofRun(open)[0] as Got)).toMatchObject({ event: 'asked', question: { assignee: 'grace' } });
+  expect(got.filter((one) => bodyOf(one)['handle'] === answered)).toEqual([]);
+});
