@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { basename, dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { stopServices } from '../../services/stop-services.ts';
-import { CLI } from '../server/harness/harness.ts';
-import { freshServices, type FreshServices } from './harness/fresh-services.ts';
+import { stopServices } from '../../../services/stop-services.ts';
+import { CLI } from '../../server/harness/harness.ts';
+import { freshServices, type FreshServices } from '../harness/fresh-services.ts';
 
 let home: string;
 let project: string;
