@@ -283,8 +283,8 @@ test('what a provider sends beside a call goes back with it, to that model alone
       { role: 'user' as const, blocks: results },
     ];
     await replyOf(turn(wire, double(), { request: { tools: TOOLS, messages } }));
-    const { messages: sent } = double().asked.at(-1)?.body as { messages: { tool_calls?: JsonObject[] }[] };
-    return sent
+    const { messages: sent } = (double().asked.at(-1)?.body ?? {}) as { messages?: { tool_calls?: JsonObject[] }[] };
+    return (sent ?? [])
       .flatMap(({ tool_calls: calls = [] }) => calls)
       .map(({ extra_content, provider_specific_fields }) => extra_content ?? provider_specific_fields ?? null);
   };

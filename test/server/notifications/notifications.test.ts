@@ -130,11 +130,12 @@ test('each address hears of what it asks for alone', async () => {
   expect(ofRun(fine.handle)).toEqual([]);
 });
 
+const asks = (name: string): Definition =>
+  once(name, [{ type: 'approval', message: 'Go on?', assignee: 'grace', onError: 'skip' }]);
+
 test('a question that was answered before anybody could be told is not asked any more; one that is open says who is meant', async () => {
   await worker.kill9();
   worker = await harness.startWorker();
-  const asks = (name: string): Definition =>
-    once(name, [{ type: 'approval', message: 'Go on?', assignee: 'grace', onError: 'skip' }]);
   const [answered, open] = [await harness.start(asks('answered')), await harness.start(asks('still-open'))];
   for (const handle of [answered, open])
     await until(async () => (await harness.store.inbox.open(handle)).includes('steps.0@1'));
