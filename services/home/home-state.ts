@@ -7,7 +7,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomically } from './home-files.ts';
-import { homeKey, homeStanding } from './own-home.ts';
+import { homeKey, homeStanding, isBelievedBySeal } from './own-home.ts';
 
 /** Null where there is none, or where it is not this home's. Throws `SyntaxError` for what is no JSON. */
 export function readHomeState(home: string, name: string): unknown {
@@ -22,8 +22,7 @@ export function readHomeState(home: string, name: string): unknown {
   if (typeof read !== 'object' || read === null) return read;
   const { seal, ...state } = read as Record<string, unknown>;
   const key = homeKey(home);
-  // A home that needs no record may have lost it.
-  if (key === null) return state;
+  if (key === null || !isBelievedBySeal(home)) return state;
   return typeof seal === 'string' && isEqual(seal, sealOf(key, name, state)) ? state : null;
 }
 

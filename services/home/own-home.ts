@@ -51,6 +51,9 @@ export function homeStanding(home: string): HomeStanding {
 /** With which the files of a home are sealed, however it is named; null where it has no record, or not this one. */
 export const homeKey = (home: string): string | null => recordOf(home)?.key ?? null;
 
+/** Whether its files are believed by their seal alone. Machines that share a home of a name have each a record, or none. */
+export const isBelievedBySeal = (home: string): boolean => !needsNoRecord(home) && recordOf(home) !== null;
+
 /**
  * Makes a home, or finds it made. A foreign one is set aside, whole: its databases and logs are somebody else's, too.
  * Throws `ConfigError` where there can be none.
