@@ -179,7 +179,7 @@ function gateOfDocs(): string {
 
 test('ci-gate: the command of docs/ci.md is green when all passes, and red with what was said when it does not', async () => {
   const [launcher, program, verb = '', file, ...rest] = gateOfDocs().split(' ');
-  expect([launcher, program, verb, file]).toEqual(['npx', 'sentinel', 'run', 'sentinels/gate.json']);
+  expect([launcher, program, verb, file]).toEqual(['npx', 'sentinel-engine', 'run', 'sentinels/gate.json']);
   const gate = (line: string) =>
     harness.command(
       verb,
