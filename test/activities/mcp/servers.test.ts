@@ -8,6 +8,7 @@ import { processMetrics } from '../../../activities/commands/metrics.ts';
 import { McpConnection } from '../../../activities/mcp/connection.ts';
 import { McpServers } from '../../../activities/mcp/servers.ts';
 import type { ServerSettings } from '../../../activities/mcp/settings.ts';
+import { NOBODY_THERE } from '../../../activities/shell/process/nobody-there.ts';
 import { toolsFor } from '../../../activities/turns/tools/tools.ts';
 import type { Json } from '../../../language/json.ts';
 import { mcpTools } from '../../../runs/commands/project-commands.ts';
@@ -147,7 +148,8 @@ test('its process gets a small environment and what its settings state', async (
   const { text } = (await call('mcp/tracker/environment')) as { text: string };
   delete process.env['SENTINEL_TEST_SECRET'];
   const { names, cwd } = JSON.parse(text) as { names: string[]; cwd: string };
-  const allowed = new Set(['HOME', 'LC_ALL', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TRACKER_KEY', 'USER']);
+  const short = ['HOME', 'LC_ALL', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TRACKER_KEY', 'USER'];
+  const allowed = new Set([...short, ...Object.keys(NOBODY_THERE)]);
   expect(names.filter((name) => !allowed.has(name))).toEqual([]);
   expect(names).toContain('TRACKER_KEY');
   expect(cwd).toBe(project);
