@@ -2,8 +2,8 @@
 import { isJsonObject, pathOfPointer, valueAt, type Json, type JsonObject } from '../../json.ts';
 import { eitherOf, listOf, object, scalar, type Shape } from './shape.ts';
 
-/** Schemas refer to themselves; so deep nobody reads. */
-const depthMax = 12;
+/** So many references one after the other nobody follows. */
+const depthMax = 100;
 
 /** `isWhole`: an object has no other fields than it declares, unless the schema says that it may. */
 export function shapeOfSchema(schema: Json, isWhole = false): Shape {
@@ -13,6 +13,8 @@ export function shapeOfSchema(schema: Json, isWhole = false): Shape {
 class Schema {
   readonly #root: Json;
   readonly #isWhole: boolean;
+  /** By the part of the schema: it may be named from everywhere, itself included. */
+  readonly #known = new Map<JsonObject, Shape>();
 
   constructor(root: Json, isWhole: boolean) {
     this.#root = root;
@@ -21,6 +23,15 @@ class Schema {
 
   shape(schema: Json | undefined, depth: number): Shape {
     if (!isJsonObject(schema) || depth > depthMax) return undefined;
+    // What leads back to itself may be anything from there on.
+    if (!this.#known.has(schema)) {
+      this.#known.set(schema, undefined);
+      this.#known.set(schema, this.#of(schema, depth));
+    }
+    return this.#known.get(schema);
+  }
+
+  #of(schema: JsonObject, depth: number): Shape {
     const { $ref, anyOf, oneOf = anyOf } = schema;
     if (typeof $ref === 'string')
       return this.shape($ref.startsWith('#') ? valueAt(this.#root, pathOfPointer($ref)) : undefined, depth + 1);

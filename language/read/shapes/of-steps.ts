@@ -78,12 +78,18 @@ const JOINED = listOf(
 const FAILED_ITEM = object(['success', 'error', 'code', 'index', 'item']);
 
 /** So far references are followed through variables that hold what other variables hold. */
-const stepsMax = 8;
+const depthMax = 100;
+
+const BARE = /^[\w.]+$/;
+const REFERENCE = /^(?:\$[\w.]+|\{\{\s*[\w.]+\s*\}\})$/;
 
 export class StepShapes {
   readonly #setters: Setters;
   readonly #knownRefs: (name: string) => Definition | undefined;
   readonly #results: ResultSchemas;
+  /** By what sets a variable, by step, and by loop: each may be read from everywhere, from itself too. */
+  readonly #known = new Map<object, Shape>();
+  #depth = 0;
 
   constructor(
     setters: Setters,
@@ -97,69 +103,72 @@ export class StepShapes {
 
   /** Of the result of one of the steps, as its place or label gives it. */
   ofResults(own: readonly Setter[]): Shape {
-    return eitherOf(own.map(({ site: { step } }) => besides(this.#ofStep(step, stepsMax), step)));
+    return eitherOf(own.map(({ site: { step } }) => besides(this.#ofStep(step), step)));
+  }
+
+  #once(of: object, find: () => Shape): Shape {
+    if (!this.#known.has(of)) {
+      if (this.#depth >= depthMax) return undefined;
+      // What leads back to itself may be anything from there on.
+      this.#known.set(of, undefined);
+      this.#depth += 1;
+      this.#known.set(of, find());
+      this.#depth -= 1;
+    }
+    return this.#known.get(of);
   }
 
   /** Of the variable that nothing but these steps set. */
   ofVariable(name: string, own: readonly Setter[]): Shape {
-    return this.#ofSetters(name, own, stepsMax);
+    return this.#once(own, () => eitherOf(own.map((setter) => this.#ofSetter(name, setter))));
+  }
+
+  #ofSetter(name: string, { site: { step, place } }: Setter): Shape {
+    if (step.type !== 'set') return besides(this.#ofStep(step), step);
+    // A label of that name reads the values.
+    return Object.hasOwn(step.values, name) ? this.#ofValue(step.values[name] ?? null, place) : undefined;
   }
 
   /** Of the item that a loop or a list around binds to the name. */
   ofItem({ name, place }: Pick<ReferenceSite, 'name' | 'place'>): Shape {
-    return this.#ofItem(name, place, stepsMax);
-  }
-
-  #ofSetters(name: string, own: readonly Setter[], left: number): Shape {
-    if (own.length === 0 || left === 0) return undefined;
-    return eitherOf(
-      own.map(({ site: { step, place } }) =>
-        step.type === 'set'
-          ? // A label of that name reads the values.
-            Object.hasOwn(step.values, name)
-            ? this.#ofValue(step.values[name] ?? null, place, left - 1)
-            : undefined
-          : besides(this.#ofStep(step, left), step),
-      ),
-    );
-  }
-
-  #ofItem(name: string, place: ReferenceSite['place'], left: number): Shape {
     const site = place.loops.findLast(({ loop }) => 'as' in loop && loop.as === name);
-    if (site === undefined || !('over' in site.loop) || typeof site.loop.over !== 'string' || left === 0)
-      return undefined;
-    const list = this.#ofText(site.loop.over, site.place, left - 1);
-    return list?.type === 'list' || (list?.type === 'object' && 'item' in list) ? list.item : undefined;
+    if (site === undefined || !('over' in site.loop) || typeof site.loop.over !== 'string') return undefined;
+    const { over } = site.loop;
+    return this.#once(site, () => {
+      // An expression, in which a bare name is a reference.
+      const list = this.#ofReference(BARE.test(over) ? `$${over}` : over, site.place);
+      return list?.type === 'list' || (list?.type === 'object' && 'item' in list) ? list.item : undefined;
+    });
   }
 
   /** Of a value as it is written. */
-  #ofValue(value: Json, place: ReferenceSite['place'], left: number): Shape {
-    if (left === 0) return undefined;
-    if (typeof value === 'string') return this.#ofText(value, place, left);
+  #ofValue(value: Json, place: ReferenceSite['place']): Shape {
+    if (typeof value === 'string') return this.#ofReference(value, place);
     if (typeof value === 'number') return NUMBER;
     if (typeof value === 'boolean') return FLAG;
     if (value === null) return undefined;
-    if (Array.isArray(value)) return listOf(eitherOf(value.map((item) => this.#ofValue(item, place, left - 1))));
-    return object(
-      Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.#ofValue(inner, place, left - 1)])),
-    );
+    if (Array.isArray(value)) return listOf(eitherOf(value.map((item) => this.#ofValue(item, place))));
+    return object(Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.#ofValue(inner, place)])));
   }
 
-  /** Of a text that is one reference and nothing else. */
-  #ofText(text: string, place: ReferenceSite['place'], left: number): Shape {
-    const plain = /^\{\{\s*[\w.]+\s*\}\}$/.test(text) || /^\$?[\w.]+$/.test(text);
-    const [reference] = plain ? referencesIn(/^[\w]/.test(text) ? `$${text}` : text) : [];
+  /** Of a text that is one reference and nothing else; any other is a text. */
+  #ofReference(text: string, place: ReferenceSite['place']): Shape {
+    const [reference] = REFERENCE.test(text) ? referencesIn(text) : [];
     if (reference === undefined) return undefined;
     const { name, path } = reference;
     const isItem = place.loops.some(({ loop }) => 'as' in loop && loop.as === name);
     let shape = isItem
-      ? this.#ofItem(name, place, left)
-      : this.#ofSetters(name, this.#setters.onlySetters(name, place.definition), left);
+      ? this.ofItem({ name, place })
+      : this.ofVariable(name, this.#setters.onlySetters(name, place.definition));
     for (const key of path) shape = fieldOf(shape, key) || undefined;
     return shape;
   }
 
-  #ofStep(step: Step, left: number): Shape {
+  #ofStep(step: Step): Shape {
+    return this.#once(step, () => this.#resultOf(step));
+  }
+
+  #resultOf(step: Step): Shape {
     switch (step.type) {
       case 'shell':
         return SHELL;
@@ -187,7 +196,7 @@ export class StepShapes {
       case 'parallel':
         return step.over === undefined
           ? object({ branches: NUMBER }, { what: 'the result of branches' })
-          : listOf(this.#ofItems(step, left - 1));
+          : listOf(this.#ofItems(step));
       case 'sentinel':
         return this.#ofNestedRun(step);
       case 'condition':
@@ -199,13 +208,12 @@ export class StepShapes {
   }
 
   /** An item's result has what its steps set. */
-  #ofItems({ steps = [], itemErrors }: ParallelStep, left: number): Shape {
-    if (left <= 0) return undefined;
+  #ofItems({ steps = [], itemErrors }: ParallelStep): Shape {
     const fields: { [name: string]: Shape } = {};
     for (const step of within(steps)) {
       const setter = this.#setters.siteOf(step);
       for (const name of variablesSetBy(step)) {
-        const shape = setter === undefined ? undefined : this.#ofSetters(name, [setter], left);
+        const shape = setter === undefined ? undefined : this.#ofSetter(name, setter);
         fields[name] = Object.hasOwn(fields, name) ? either(fields[name], shape) : shape;
       }
     }

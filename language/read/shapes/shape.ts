@@ -37,11 +37,22 @@ export const object = (
   ...more,
 });
 
+/** What is known of two shapes together: parts of them may stand in many places. */
+const together = new WeakMap<object, WeakMap<object, Shape>>();
+
 /** Of a value that has one shape or the other. */
 export function either(a: Shape, b: Shape): Shape {
-  if (a?.type === 'list' && b?.type === 'list') return listOf(either(a.item, b.item));
-  if (a?.type === 'scalar' && b?.type === 'scalar') return a.what === b.what ? a : scalar(`${a.what} or ${b.what}`);
-  if (a?.type !== 'object' || b?.type !== 'object') return undefined;
+  if (a === undefined || b === undefined || a === b) return a === b ? a : undefined;
+  const known = together.get(a) ?? new WeakMap<object, Shape>();
+  together.set(a, known);
+  if (!known.has(b)) known.set(b, merged(a, b));
+  return known.get(b);
+}
+
+function merged(a: NonNullable<Shape>, b: NonNullable<Shape>): Shape {
+  if (a.type === 'list' && b.type === 'list') return listOf(either(a.item, b.item));
+  if (a.type === 'scalar' && b.type === 'scalar') return a.what === b.what ? a : scalar(`${a.what} or ${b.what}`);
+  if (a.type !== 'object' || b.type !== 'object') return undefined;
   const fields = new Map(a.fields);
   for (const [name, shape] of b.fields)
     fields.set(name, a.fields.has(name) ? either(a.fields.get(name), shape) : shape);
