@@ -2,7 +2,7 @@
 import type { ItemsEnd, RunEvent, StepFinished } from '../../language/events/run-event.ts';
 import { ClientError } from '../../runs/client-error.ts';
 import type { ListPick } from '../../workflows/history/lines-again.ts';
-import { isWithin } from '../show/step-keys.ts';
+import { byPlace, isWithin, outermostAround } from '../show/step-keys.ts';
 
 export interface EndedList {
   key: string;
@@ -24,23 +24,17 @@ export interface ListsAgain {
 /** Without those of attempts that were made again, and those of clean-ups. */
 export function endedLists(events: readonly RunEvent[]): EndedList[] {
   const finished = events.filter((event): event is StepFinished => event.type === 'step-finished');
-  const parallel = new Set(
+  const parallel = byPlace(
     events.flatMap((event) =>
       (event.type === 'step-started' || event.type === 'step-finished') && event.step === 'parallel' ? [event.key] : [],
     ),
   );
-  const retried = finished.filter(({ outcome }) => outcome === 'retried');
+  const retried = byPlace(finished.flatMap(({ key, outcome }) => (outcome === 'retried' ? [key] : [])));
   return finished.flatMap(({ key, outcome, items }) => {
     if (items === undefined || /(?:^|\.)always\./.test(key)) return [];
-    if (retried.some((other) => isWithin(key, other.key))) return [];
-    return [{ key, outcome, items, around: outermost(key, parallel) }];
+    if (outermostAround(key, retried) !== undefined) return [];
+    return [{ key, outcome, items, around: outermostAround(key, parallel) ?? key }];
   });
-}
-
-function outermost(key: string, parallel: ReadonlySet<string>): string {
-  let found = key;
-  for (const other of parallel) if (isWithin(found, other)) found = other;
-  return found;
 }
 
 export const withFailed = (lists: readonly EndedList[]): EndedList[] => lists.filter(({ items }) => items.failed > 0);

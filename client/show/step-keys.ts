@@ -60,6 +60,20 @@ export function isWithin(key: string, around: string): boolean {
   return comparePlaces(placeOf(key).slice(0, outer.length), outer) === 0;
 }
 
+/** Steps by their places, for `outermostAround`. */
+export const byPlace = (keys: readonly string[]): ReadonlyMap<string, string> =>
+  new Map(keys.map((key) => [placeOf(key).join('.'), key]));
+
+/** The outermost of them that a step is, or is inside of: of very many without a look at each. */
+export function outermostAround(key: string, steps: ReadonlyMap<string, string>): string | undefined {
+  const place = placeOf(key);
+  for (let length = 1; length <= place.length; length += 1) {
+    const found = steps.get(place.slice(0, length).join('.'));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 function pathOf(key: string): string {
   const at = key.lastIndexOf('@');
   return at === -1 ? key : key.slice(0, at);

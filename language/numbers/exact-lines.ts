@@ -5,7 +5,8 @@ export class ExactLines {
   readonly #decoder = new TextDecoder();
   readonly #decimals: Decimals;
   readonly #isJson: (line: string) => boolean;
-  #rest = '';
+  /** Of the line that is not whole yet: put together once, however many pieces it comes in. */
+  #pieces: string[] = [];
 
   /** `isJson`: lines of a stream that are anything else stay what they are. */
   constructor(decimals: Decimals, isJson: (line: string) => boolean = () => true) {
@@ -15,13 +16,22 @@ export class ExactLines {
 
   /** The lines that are whole by now. */
   push(bytes: Uint8Array): string {
-    const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split('\n');
-    this.#rest = lines.pop() ?? '';
-    return lines.map((line) => `${this.#exact(line)}\n`).join('');
+    const text = this.#decoder.decode(bytes, { stream: true });
+    const end = text.lastIndexOf('\n');
+    if (end === -1) {
+      this.#pieces.push(text);
+      return '';
+    }
+    const whole = [...this.#pieces, text.slice(0, end)].join('');
+    this.#pieces = [text.slice(end + 1)];
+    return whole
+      .split('\n')
+      .map((line) => `${this.#exact(line)}\n`)
+      .join('');
   }
 
   end(): string {
-    return this.#exact(this.#rest + this.#decoder.decode());
+    return this.#exact([...this.#pieces, this.#decoder.decode()].join(''));
   }
 
   readonly #exact = (line: string): string => (this.#isJson(line) ? exactText(line, this.#decimals) : line);

@@ -73,9 +73,8 @@ export class RefReader {
   }
 
   #refuseStrange(common: Folder): void {
-    const config = this.#text(common, 'config') ?? '';
-    if (/^\s*refstorage\s*=\s*"?reftable/im.test(config)) throw new Unrecorded('its refs are stored as a reftable');
-    if (/^\s*objectformat\s*=\s*"?sha256/im.test(config)) throw new Unrecorded('its objects are named by SHA-256');
+    const why = whyNotRead(this.#text(common, 'config') ?? '');
+    if (why !== null) throw new Unrecorded(why);
   }
 
   #packedRefs(common: Folder): ReadonlyMap<string, RefValue> {
@@ -147,6 +146,12 @@ export class RefReader {
     this.#seen.set(key, read);
     return read.text;
   }
+}
+
+/** From the settings of a repository, why its refs are not read here; null where they are. */
+export function whyNotRead(config: string): string | null {
+  if (/^[ \t]*refstorage[ \t]*=[ \t]*"?reftable/im.test(config)) return 'its refs are stored as a reftable';
+  return /^[ \t]*objectformat[ \t]*=[ \t]*"?sha256/im.test(config) ? 'its objects are named by SHA-256' : null;
 }
 
 const tooMany = (): Unrecorded => new Unrecorded(`it has more than ${CHECKPOINT_BOUNDS.refsMax} refs`);

@@ -4,6 +4,7 @@
  */
 import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
+import { whyNotRead } from '../../../activities/checkpoints/repository/read-refs.ts';
 import { explainOpenAi } from '../../../activities/models/openai/refusals.ts';
 import { hasException } from '../../../activities/project-texts/ignore-rules.ts';
 import { isWorkerGone } from '../../../activities/shell/process/orphans.ts';
@@ -11,6 +12,7 @@ import type { Printed } from '../../../activities/verify/parse/finding.ts';
 import { parseGo } from '../../../activities/verify/parse/go.ts';
 import { parsePytest } from '../../../activities/verify/parse/junit.ts';
 import { parseTypeScript } from '../../../activities/verify/parse/typescript.ts';
+import { ExactLines } from '../../../language/numbers/exact-lines.ts';
 import { processorMs } from '../../elapsed.ts';
 
 const LENGTH = 200_000;
@@ -42,6 +44,7 @@ const CASES: [string, (text: string) => unknown, string[]][] = [
   ['what go says of a test', go, [filled('\r', '\n ..go:0: '), `=== F${filled('I')}`, filled('.go', ':')]],
   ['the traceback of a Python test', pytest, [filled('y\r', '\ny.py:0:'), filled('.py'), filled('y\u2028')]],
   ['a line of tsc', typescript, [`S${filled('(0,0): error TS0: ', '\r')}`, filled('(0,0): error TS0: ', '\u2028')]],
+  ['settings of a repository', whyNotRead, [filled('\n'), filled(' \t\n'), filled('\r\n'), filled('refstorage ')]],
   ['why a provider refuses', refused, [filled('input is '), filled('input length ')]],
 ];
 
@@ -56,6 +59,20 @@ describe.each(CASES)('%s', (_what, read, texts) => {
   });
 });
 
+const pieces = (bytes: number): Uint8Array[] =>
+  Array.from({ length: bytes / 16_384 }, () => new Uint8Array(16_384).fill(120));
+const pushed = (all: readonly Uint8Array[]): number =>
+  processorMs(() => {
+    const lines = new ExactLines('exact');
+    for (const piece of all) lines.push(piece);
+    lines.end();
+  });
+
+test('a line that never ends, in very many pieces', () => {
+  const [some, many] = [pieces(2 ** 20), pieces(2 ** 24)];
+  expect(pushed(many)).toBeLessThan(60 * Math.max(pushed(some), 5));
+});
+
 test('whose a process says it is, in as many words as a variable holds', async () => {
   const before = process.cpuUsage();
   expect(await isWorkerGone(filled(':0:', '\n'))).toBe(false);
@@ -67,6 +84,9 @@ test('and what tools and providers say is read as before', () => {
   expect(refused('The input is 9000 tokens, which is too long')).toMatchObject({
     finding: { kind: 'context-too-long' },
   });
+  expect(whyNotRead('[extensions]\n\trefstorage = reftable\n')).toContain('reftable');
+  expect(whyNotRead('[extensions]\r\n  objectFormat=sha256\r\n')).toContain('SHA-256');
+  expect(whyNotRead('[core]\n\tbare = false\n')).toBeNull();
   expect(hasException('*.log\r\n  !keep.log\r\n')).toBe(true);
   expect(hasException('\\!important\n#!a\n')).toBe(false);
   expect(go('=== RUN   T\n    a_test.go:7: is wrong\n--- FAIL: T (0.00s)\n')).toMatchObject([

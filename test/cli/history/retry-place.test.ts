@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { itemNumbers } from '../../../client/cli/runs/item-numbers.ts';
 import type { ItemsAsked } from '../../../client/history/ended-lists.ts';
 import { retryPlace } from '../../../client/history/retry-place.ts';
+import { processorMs } from '../../elapsed.ts';
 import { againWords, itemsEndWords } from '../../../client/show/item-words.ts';
 import type { RunEvent, StepOutcome } from '../../../language/events/run-event.ts';
 
@@ -110,4 +111,15 @@ test('what became of items, in words', () => {
   expect(againWords({ at: 'steps.0@1', items: [3], performed: 1, kept: 19 }, 'old')).toBe(
     'of steps.0@1, 1 item is performed again (3), and 19 results are those of old',
   );
+});
+
+test('of a run of very many lists the one with failed items is found by its place', () => {
+  const lines = Array.from(
+    { length: 20_000 },
+    (_, pass) => `steps.0@${pass + 1} parallel ok ${Number(pass === 19_998)}`,
+  );
+  const tookMs = processorMs(() => {
+    expect(retryPlace(run('completed'), eventsOf(...lines)).at).toBe('steps.0@19999');
+  });
+  expect(tookMs).toBeLessThan(3_000);
 });
