@@ -1,5 +1,5 @@
 /** Where the variable of a process holds something else than what was printed: whoever reads it takes it for the whole. */
-import { isDeep } from '../language/expression/nesting.ts';
+import { isTooDeep } from '../language/expression/json-text.ts';
 import { isJsonObject, type Json } from '../language/json.ts';
 import { outputBytesMax, valueDepthMax } from '../language/limits.ts';
 import { record, type Walk } from './walk-state.ts';
@@ -15,7 +15,7 @@ export function tellOfOutput(walk: Walk, key: string, readAs: string, value: Jso
       code: 'OUTPUT_TRUNCATED',
       message: `${key}: "${readAs}" holds only the start and the end of what was printed (more than ${outputBytesMax} bytes), and its "data" is that text; have the program write to a file, and read that`,
     });
-  else if (typeof stdout === 'string' && isDeepJson(stdout))
+  else if (typeof stdout === 'string' && /^\s*[[{]/.test(stdout) && isTooDeep(stdout))
     record(walk, {
       type: 'warning',
       key,
@@ -23,6 +23,3 @@ export function tellOfOutput(walk: Walk, key: string, readAs: string, value: Jso
       message: `${key}: "data" of "${readAs}" is a text: what was printed is nested deeper than ${valueDepthMax} levels; have the program print it flatter`,
     });
 }
-
-/** Every level takes two characters. */
-const isDeepJson = (text: string): boolean => text.length > 2 * valueDepthMax && /^\s*[[{]/.test(text) && isDeep(text);

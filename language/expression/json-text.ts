@@ -33,7 +33,7 @@ export function readable(
 /** Numbers that would become other ones are texts. */
 export function readJson(text: string, decimals?: Decimals): Json | undefined {
   const source = withoutMark(text);
-  if (mayBeDeep(source) && isDeep(source)) return undefined;
+  if (isTooDeep(source)) return undefined;
   try {
     return exactJson(source, decimals);
   } catch {
@@ -41,5 +41,5 @@ export function readJson(text: string, decimals?: Decimals): Json | undefined {
   }
 }
 
-/** Every level takes two characters. */
-const mayBeDeep = (text: string): boolean => text.length > 2 * valueDepthMax;
+/** JSON that is not read for its depth. Every level takes two characters. */
+export const isTooDeep = (text: string): boolean => text.length > 2 * valueDepthMax && isDeep(text);

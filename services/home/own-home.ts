@@ -51,9 +51,6 @@ export function homeStanding(home: string): HomeStanding {
 /** With which the files of a home are sealed, however it is named; null where it has no record, or not this one. */
 export const homeKey = (home: string): string | null => recordOf(home)?.key ?? null;
 
-/** Whether its files are believed by their seal alone. Machines that share a home of a name have each a record, or none. */
-export const isBelievedBySeal = (home: string): boolean => !needsNoRecord(home) && recordOf(home) !== null;
-
 /**
  * Makes a home, or finds it made. A foreign one is set aside, whole: its databases and logs are somebody else's, too.
  * Throws `ConfigError` where there can be none.
@@ -127,8 +124,8 @@ export function homeDoubtText(home: string): string | null {
   return doubt === null ? null : `${home}: ${doubt.found}. ${doubt.remedy}`;
 }
 
-/** There are two ways to a home: the default, and one that the user names. */
-function needsNoRecord(home: string): boolean {
+/** There are two ways to a home: the default, and one that the user names. Machines that share the latter have each a record, or none. */
+export function needsNoRecord(home: string): boolean {
   const place = resolve(home);
   if (place === join(homedir(), '.sentinel')) return true;
   const named = process.env['SENTINEL_HOME'] ?? '';
