@@ -214,14 +214,14 @@ test('a run that continued as new, and one that is under way, are forked by the 
     { continueEvery: 3 },
   );
   expect(done()).toHaveLength(6);
-  const forked = await sentinel(['fork', handle, '--at', 'steps.0@5', '--id', 'again', '--json']);
-  expect(forked).toMatchObject({ code: 0, report: { handle: 'again', outcome: 'completed', iterations: 6 } });
+  const forked = await sentinel(['fork', handle, '--at', 'steps.0@5', '--id', 'forked-again', '--json']);
+  expect(forked).toMatchObject({ code: 0, report: { handle: 'forked-again', outcome: 'completed', iterations: 6 } });
   expect(done()).toEqual(['pass-5', 'pass-6']);
 
   const replayed = await sentinel(['replay', handle, '--json']);
   expect(replayed).toMatchObject({ code: 0, report: { ok: true, handle, differences: [] } });
   expect((replayed.report as { parts: unknown[] }).parts.length).toBeGreaterThan(2);
-  expect(await sentinel(['replay', 'again', '--json'])).toMatchObject({ code: 0, report: { ok: true } });
+  expect(await sentinel(['replay', 'forked-again', '--json'])).toMatchObject({ code: 0, report: { ok: true } });
 
   const slow = await harness.start(once('slow', [shell(note('early')), shell(`sleep 5; ${note('late')}`)]));
   await harness.untilEvent(slow, (event) => event.type === 'step-started' && event.key === 'steps.1@1');

@@ -73,17 +73,17 @@ test.each<[string, () => void]>([
 });
 
 test('with retry the step shows the lines as they are now, and asks again', async () => {
-  scriptsOf('again', { test: line('shown') });
-  const step: Step = { ...verify('again'), retry: { attempts: 2, backoffMs: 1 } };
-  await asked('again', step);
-  scriptsOf('again', { test: line('other') });
-  await approve('again');
-  await attacked.harness.untilEvent('again', (event) => event.type === 'asked' && event.question.id !== 'steps.0@1');
-  expect((await attacked.harness.command('inbox', 'show', 'again')).out).toContain(line('other'));
-  expect(ran('again')).toEqual([]);
-  await approve('again');
-  expect(await attacked.harness.result('again')).toMatchObject({ outcome: 'completed' });
-  expect(ran('again')).toEqual(['other']);
+  scriptsOf('asked-again', { test: line('shown') });
+  const step: Step = { ...verify('asked-again'), retry: { attempts: 2, backoffMs: 1 } };
+  await asked('asked-again', step);
+  scriptsOf('asked-again', { test: line('other') });
+  await approve('asked-again');
+  await attacked.harness.untilEvent('asked-again', (event) => event.type === 'asked' && event.question.id !== 'steps.0@1');
+  expect((await attacked.harness.command('inbox', 'show', 'asked-again')).out).toContain(line('other'));
+  expect(ran('asked-again')).toEqual([]);
+  await approve('asked-again');
+  expect(await attacked.harness.result('asked-again')).toMatchObject({ outcome: 'completed' });
+  expect(ran('asked-again')).toEqual(['other']);
 });
 
 test('an edit that means other lines is asked about as those; one that means the same is not', async () => {
