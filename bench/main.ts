@@ -6,7 +6,7 @@ import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Row, skipped, table } from './report.ts';
 import { activations } from './rows/activations.ts';
-import { agents } from './rows/agents.ts';
+import { agentKills, agents } from './rows/agents.ts';
 import { bundleRows } from './rows/bundle.ts';
 import { checkpoints } from './rows/checkpoints.ts';
 import { commandLine } from './rows/command-line.ts';
@@ -38,6 +38,7 @@ const PARTS: { [name: string]: (world: World, quick: boolean, runs?: number) => 
   checkpoints,
   'command-line': commandLine,
   agents,
+  'agent-kills': agentKills,
   'local-model': localModel,
 };
 

@@ -11,13 +11,20 @@ export class TurnTapes {
   readonly #store: Pick<Store, 'rawAnswers' | 'spending'>;
   readonly #of: SpendingOf;
   readonly #asker: string;
+  /** Nobody asked before, so there is nothing to find. */
+  #isFirst: boolean;
   /** The attempt in whose row the cost stands. */
   payer: string;
 
-  constructor(store: Pick<Store, 'rawAnswers' | 'spending'>, of: SpendingOf, asker: string) {
+  constructor(
+    store: Pick<Store, 'rawAnswers' | 'spending'>,
+    of: SpendingOf,
+    { asker, isFirst }: { asker: string; isFirst: boolean },
+  ) {
     this.#store = store;
     this.#of = of;
     this.#asker = asker;
+    this.#isFirst = isFirst;
     this.payer = of.attempt;
   }
 
@@ -26,7 +33,7 @@ export class TurnTapes {
       .update(JSON.stringify([name, request]))
       .digest('hex');
     const of = { ...this.#of, asker: this.#asker, request: digest };
-    const kept = await this.#store.rawAnswers.find(of);
+    const kept = this.#isFirst ? null : await this.#store.rawAnswers.find(of);
     if (kept !== null && kept.attempt !== this.payer) {
       // This attempt asks nobody.
       await this.#store.spending.withdraw({ ...this.#of, attempt: this.payer });
@@ -34,8 +41,10 @@ export class TurnTapes {
     }
     return {
       kept,
-      keep: (answer, tokens: TokenUsage) =>
-        this.#store.rawAnswers.keep(of, answer, { model: name, tokens, usd: costOf(tokens, facts.prices) }),
+      keep: (answer, tokens: TokenUsage) => {
+        this.#isFirst = false;
+        return this.#store.rawAnswers.keep(of, answer, { model: name, tokens, usd: costOf(tokens, facts.prices) });
+      },
     };
   }
 }

@@ -100,7 +100,7 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
   const isAgain = place.live?.isLater === true && (await conversations.wasAsked(of, turn));
   const replay = (await parts.shelf?.of(of.handle)) ?? null;
   const isPaid = replay === null;
-  const before = await conversations.claim(of, turn, place.attempt, { isRequest: isPaid });
+  const { answer: before, isFirst } = await conversations.claim(of, turn, place.attempt, { isRequest: isPaid });
   if (before !== null) {
     place.known?.();
     return outcomeIn(before);
@@ -112,7 +112,7 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
   const recorder = new Recorder(
     replay === null ? ownModels(parts) : new Player(parts.store.cassettes, replay, { ...of, turn, asker, run }),
   );
-  const tapes = new TurnTapes(parts.store, { ...of, turn, attempt: place.attempt }, asker);
+  const tapes = new TurnTapes(parts.store, { ...of, turn, attempt: place.attempt }, { asker, isFirst });
   const taken = await paid(parts, request, { ...place, isAgain, recorder, isPaid, tapes }, { rows, plan });
   void place.live?.end();
   if ('compacted' in taken) return taken.compacted;

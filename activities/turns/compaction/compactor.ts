@@ -95,7 +95,7 @@ async function compact(asking: Asking, room: Room, cause: Cause): Promise<TurnOu
   const { conversations, times, rows, plan, measure, turn, attempt } = asking;
   const number = times + 1;
   const of = { ...asking.of, conversation: compactionKey(asking.of.conversation, turn, number) };
-  const kept = await conversations.claim(of, 1, attempt, { isRequest: false });
+  const { answer: kept } = await conversations.claim(of, 1, attempt, { isRequest: false });
   if (kept !== null) return kept['outcome'] as unknown as TurnOutcome;
   const planned = planFor(rows, plan, room, { measure, isAgain: times > 0 });
   if (planned === null) return null;

@@ -7,6 +7,7 @@ import {
   type ConversationPart,
   type Conversations,
   type PlacedMessage,
+  type TurnClaim,
 } from '../contract/models/conversation-contract.ts';
 import type { SpendingOf } from '../contract/models/spending-contract.ts';
 import { queryOn, type Database } from '../connection/database.ts';
@@ -32,11 +33,11 @@ interface TurnRow {
   copiedOf: string | null;
 }
 
-const MESSAGES = `insert into messages (hash, message, bytes)
-  select hash, message::json, octet_length(message) from unnest($1::text[], $2::text[]) as t(hash, message)
-  on conflict (hash) do nothing`;
-
-const PLACES = `insert into conversation_messages (handle, conversation, turn, part, hash)
+const ADD = `with texts as (
+    insert into messages (hash, message, bytes)
+    select hash, message::json, octet_length(message) from unnest($6::text[], $7::text[]) as t(hash, message)
+    on conflict (hash) do nothing)
+  insert into conversation_messages (handle, conversation, turn, part, hash)
   select $1, $2, turn, part, hash from unnest($3::integer[], $4::integer[], $5::text[]) as t(turn, part, hash)
   on conflict (handle, conversation, turn, part) do nothing`;
 
@@ -51,9 +52,15 @@ export async function addWith(
   const byHash = [...new Map(hashes.map((hash, index) => [hash, texts[index]]))].toSorted(([a], [b]) =>
     a < b ? -1 : 1,
   );
-  await query(MESSAGES, [byHash.map(([hash]) => hash), byHash.map(([, text]) => text)]);
-  const [turns, parts] = [messages.map(({ turn }) => turn), messages.map(({ part }) => part)];
-  await query(PLACES, [handle, conversation, turns, parts, hashes]);
+  await query(ADD, [
+    handle,
+    conversation,
+    messages.map(({ turn }) => turn),
+    messages.map(({ part }) => part),
+    hashes,
+    byHash.map(([hash]) => hash),
+    byHash.map(([, text]) => text),
+  ]);
 }
 
 export function conversations(database: Database): Conversations {
@@ -83,11 +90,6 @@ export function conversations(database: Database): Conversations {
           queryOn<Row>(client, text, values);
         const kept = await keepAnswer(client, of, turn, answer);
         if (spent !== null) await settleSpending(query, { ...of, turn, attempt }, 'answered', spent);
-        await query('delete from raw_answers where handle = $1 and conversation = $2 and turn = $3', [
-          of.handle,
-          of.conversation,
-          turn,
-        ]);
         if (kept !== null) return kept;
         await addWith(query, of, [{ turn, part: 0, message }]);
         if (asked.requests.length > 0) await keepRequests(query, { ...of, turn, asker: asked.asker }, asked.requests);
@@ -159,21 +161,22 @@ async function claimTurn(
   database: Database,
   { handle, conversation, turn, attempt }: SpendingOf,
   isRequest: boolean,
-): Promise<JsonObject | null> {
-  const [row] = await database.query<{ answer: JsonObject | null }>(
+): Promise<TurnClaim> {
+  const [row] = await database.query<TurnClaim>(
     `with claimed as (insert into turns (handle, conversation, turn, attempt) values ($1, $2, $3, $4)
        on conflict (handle, conversation, turn)
        do update set attempt = case when turns.answer is null then excluded.attempt else turns.attempt end
-       returning answer),
+       returning answer, xmax = 0 as "isFirst"),
      asked as (insert into spending (handle, conversation, turn, attempt)
        select $1, $2, $3, $4 from claimed where answer is null and $5 on conflict do nothing)
-     select answer from claimed`,
+     select answer, "isFirst" from claimed`,
     [handle, conversation, turn, attempt, isRequest],
   );
-  return row?.answer ?? null;
+  if (row === undefined) throw new Error(`bug: turn ${turn} of ${conversation} was claimed, and has no row`);
+  return row;
 }
 
-/** Null when it is kept; else the one that was there before. */
+/** Null when it is kept; else the one that was there before. Its bytes as they came are needed no more. */
 async function keepAnswer(
   client: PoolClient,
   { handle, conversation }: ConversationOf,
@@ -182,7 +185,8 @@ async function keepAnswer(
 ): Promise<JsonObject | null> {
   const [kept] = await queryOn(
     client,
-    `update turns set answer = $4::json, answered_at = clock_timestamp()
+    `with came as (delete from raw_answers where handle = $1 and conversation = $2 and turn = $3)
+     update turns set answer = $4::json, answered_at = clock_timestamp()
      where handle = $1 and conversation = $2 and turn = $3 and answer is null returning turn`,
     [handle, conversation, turn, JSON.stringify(answer)],
   );

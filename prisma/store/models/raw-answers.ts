@@ -1,22 +1,30 @@
 /** Answers of providers as they came, until they have been read. */
 import type { KeptAnswer, RawAnswers } from '../contract/models/raw-answer-contract.ts';
-import { queryOn, type Database } from '../connection/database.ts';
-import { settleSpending } from './spending.ts';
+import type { Database } from '../connection/database.ts';
+import { SETTLE, settledValues } from './spending.ts';
+
+/**
+ * One statement, and none that waits for the disk: what a lost worker leaves is in the database all the same, and
+ * the answer that is written a moment later takes this to the disk with it.
+ */
+const KEEP = `with lazily as materialized (select set_config('synchronous_commit', 'off', true) as said),
+  settled as (${SETTLE})
+  insert into raw_answers (handle, conversation, turn, attempt, asker, request, status, headers, body)
+  select $1, $2, $3, $4, $14, $15, $16, $17, $18 from lazily on conflict do nothing`;
 
 export function rawAnswers(database: Database): RawAnswers {
   return {
     async keep(of, { status, headers, body }, spent) {
-      const { handle, conversation, turn, asker, request, attempt } = of;
       const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-      await database.transaction(async (client) => {
-        await queryOn(
-          client,
-          `insert into raw_answers (handle, conversation, turn, asker, request, attempt, status, headers, body)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing`,
-          [handle, conversation, turn, asker, request, attempt, status, JSON.stringify(headers), bytes],
-        );
-        await settleSpending((text, values) => queryOn(client, text, values), of, 'answered', spent);
-      });
+      const { asker, request } = of;
+      await database.query(KEEP, [
+        ...settledValues(of, 'answered', spent),
+        asker,
+        request,
+        status,
+        JSON.stringify(headers),
+        bytes,
+      ]);
     },
     async find({ handle, conversation, turn, asker, request }) {
       const [row] = await database.query<KeptAnswer>(

@@ -5,20 +5,20 @@ import { withoutNul } from '../connection/jsonb-text.ts';
 
 type Query = (text: string, values: readonly unknown[]) => Promise<unknown>;
 
-const SETTLE = `insert into spending (handle, conversation, turn, attempt, outcome, model, input, output, cache_read, cache_write, thinking, estimated, usd)
+export const SETTLE = `insert into spending (handle, conversation, turn, attempt, outcome, model, input, output, cache_read, cache_write, thinking, estimated, usd)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
   on conflict (handle, conversation, turn, attempt) do update set outcome = excluded.outcome, model = excluded.model,
     input = excluded.input, output = excluded.output, cache_read = excluded.cache_read, cache_write = excluded.cache_write,
     thinking = excluded.thinking, estimated = excluded.estimated, usd = excluded.usd`;
 
-export async function settleSpending(
-  query: Query,
+/** Of `SETTLE`: `$1` to `$13`. */
+export function settledValues(
   { handle, conversation, turn, attempt }: SpendingOf,
   outcome: 'answered' | 'failed',
   { model, tokens, usd }: Spent,
-): Promise<void> {
+): unknown[] {
   const { input, output, cacheRead, cacheWrite, thinking, estimated } = tokens;
-  await query(SETTLE, [
+  return [
     handle,
     conversation,
     turn,
@@ -32,7 +32,16 @@ export async function settleSpending(
     thinking,
     estimated,
     usd,
-  ]);
+  ];
+}
+
+export async function settleSpending(
+  query: Query,
+  of: SpendingOf,
+  outcome: 'answered' | 'failed',
+  spent: Spent,
+): Promise<void> {
+  await query(SETTLE, settledValues(of, outcome, spent));
 }
 
 /** `$1` is the run whose tree is summed, or null. */

@@ -66,12 +66,12 @@ test('a turn that has an answer gives it to whoever asks again, and keeps it', a
   const { conversations } = opened.store;
   const of = { handle: 'paid', conversation: 'steps.2@1' };
   expect(await conversations.wasAsked(of, 1)).toBe(false);
-  expect(await conversations.claim(of, 1, 'one')).toBeNull();
+  expect(await conversations.claim(of, 1, 'one')).toEqual({ answer: null, isFirst: true });
   expect(await conversations.wasAsked(of, 1)).toBe(true);
-  expect(await conversations.claim(of, 1, 'two')).toBeNull();
+  expect(await conversations.claim(of, 1, 'two')).toEqual({ answer: null, isFirst: false });
   expect(await conversations.answer(of, 1, { usage: 1 }, answered('first'), spent)).toEqual({ usage: 1 });
   expect(await conversations.answer(of, 1, { usage: 2 }, answered('second'), spent)).toEqual({ usage: 1 });
-  expect(await conversations.claim(of, 1, 'three')).toEqual({ usage: 1 });
+  expect(await conversations.claim(of, 1, 'three')).toEqual({ answer: { usage: 1 }, isFirst: false });
   expect((await conversations.read(of)).map(({ message }) => message)).toEqual([answered('first')]);
   const [turn] = await conversations.turns('paid');
   expect(turn).toMatchObject({ conversation: 'steps.2@1', turn: 1, attempt: 'two', answer: { usage: 1 } });
@@ -159,7 +159,7 @@ test('another run goes on with the part of a conversation that it is given, with
   expect(await conversations.find({ ...to, conversation: compactionKey('steps.0@1', 3, 1) }, 1)).toEqual({
     compaction: 3,
   });
-  expect(await conversations.claim(to, 1, 'two')).toEqual({ turn: 1 });
+  expect(await conversations.claim(to, 1, 'two')).toMatchObject({ answer: { turn: 1 } });
   await conversations.copy({ ...to, turns: 1, before: { turn: 1, part: 1 } }, 'newest');
   expect((await conversations.turns('newest')).map(({ turn, copiedOf }) => [turn, copiedOf])).toEqual([[1, 'old']]);
   expect(await conversations.read({ ...of, handle: 'newest' })).toHaveLength(2);

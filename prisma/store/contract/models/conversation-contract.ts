@@ -56,6 +56,12 @@ export interface AskedRequest {
   outcome: JsonObject;
 }
 
+/** `isFirst`: nobody asked before. */
+export interface TurnClaim {
+  answer: JsonObject | null;
+  isFirst: boolean;
+}
+
 /** What an answer took. */
 export interface AnswerTaken {
   attempt: string;
@@ -73,10 +79,10 @@ export interface Conversations {
   /** Whether somebody has asked for the turn. */
   wasAsked(of: ConversationOf, turn: number): Promise<boolean>;
   /**
-   * Says who asks now, and returns the answer where the turn has one: it is not to be asked again. `isRequest`:
+   * Says who asks now. A turn that has an answer is not to be asked again. `isRequest`:
    * false where it may come to its answer without a model.
    */
-  claim(of: ConversationOf, turn: number, attempt: string, how?: { isRequest: boolean }): Promise<JsonObject | null>;
+  claim(of: ConversationOf, turn: number, attempt: string, how?: { isRequest: boolean }): Promise<TurnClaim>;
   /**
    * Keeps the answer, its message, what it cost and the requests that it took together, and returns the answer
    * that counts: the first one. Any other was paid for, too.
