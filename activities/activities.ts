@@ -50,7 +50,7 @@ import type { GivenDefinition } from '../language/read/nested-definition.ts';
 import { readStarted, referring, type Handed } from '../language/read/started-program.ts';
 import { publishEvent } from './local/publish-event.ts';
 import { resolveAction, type ActionToResolve } from './commands/resolve-action.ts';
-import { maskedError, ownMasker } from './own-keys/own-keys.ts';
+import { maskedError, ownMasker } from '../world/own-keys/own-keys.ts';
 import {
   maskerOfTurn,
   secretsOf,
@@ -58,7 +58,7 @@ import {
   unsealedFor,
   withMaskedFailures,
   type Secrets,
-} from './confinement/secrets.ts';
+} from './secrets/secrets.ts';
 import { findCommand } from '../language/catalogue.ts';
 import { mayWriteFiles } from '../language/permissions.ts';
 import { turnRequest } from '../interpreter/build-turn.ts';
@@ -68,10 +68,10 @@ import type { ModelFrame } from '../interpreter/position.ts';
 import { handleOf } from '../interpreter/keys.ts';
 import { quickSteps, type AroundStep } from './segment/quick-steps.ts';
 import { runSegment } from './segment/run-segment.ts';
-import { beating } from './shell/process/beating.ts';
+import { beating } from '../world/processes/beating.ts';
 import { runShell, type ShellResult } from './shell/run-shell.ts';
 import { withValueFiles } from './shell/value-files.ts';
-import type { Models } from './models/open-models.ts';
+import type { Models } from '../world/models/open-models.ts';
 import { useOf, type Limiter } from './limits/limiter.ts';
 import type { Shelf } from './turns/cassettes/shelf.ts';
 import { LiveTurn } from './turns/live/live-turn.ts';

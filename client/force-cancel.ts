@@ -116,7 +116,7 @@ async function endProcesses(
   handles: ReadonlySet<string>,
   held: readonly RunningExecution[],
 ): Promise<Forced['processes']> {
-  const { endOrphansOf, isLeft } = await import('../activities/shell/process/run-orphans.ts');
+  const { endOrphansOf, isLeft } = await import('../world/processes/run-orphans.ts');
   const isOrphaned = await Promise.all(held.map((execution) => isLeft(execution)));
   const orphaned = held.filter((_, index) => isOrphaned[index] === true);
   const orphans = await endOrphansOf(handles, orphaned);

@@ -10,7 +10,8 @@ import type { Confinement } from '../language/permissions.ts';
 import type { CheckedStep } from './edits.ts';
 import type { AgentReport, GroupRequest, RunInput, SegmentReport, Strand } from './host.ts';
 import type { Definition, LlmStep } from '../language/model.ts';
-import type { CallPlace, Inheritance, Opening, Reach, RunBudget, TurnEffect, TurnOutcome, Place } from './effect.ts';
+import type { Reach } from '../language/rights/reach.ts';
+import type { CallPlace, Inheritance, Opening, RunBudget, TurnEffect, TurnOutcome, Place } from './effect.ts';
 import type { ModelFrame, Position, Tally } from './position.ts';
 import type { EditedStrand } from './edited-paths.ts';
 

@@ -10,6 +10,8 @@ import type { Definition, Rule } from '../language/model.ts';
 import type { FoundPicture } from '../language/models/pictures.ts';
 import type { TokenUsage } from '../language/models/token-usage.ts';
 import type { Confinement, Mode } from '../language/permissions.ts';
+import type { LeftOut } from '../language/models/left-out.ts';
+import type { Reach } from '../language/rights/reach.ts';
 
 export type Variables = { [name: string]: Json };
 
@@ -24,16 +26,6 @@ export interface Usage {
 export type Reply = (
   { ok: true; value: Json; stoppedBy?: string } | { ok: false; failure: FailureInfo } | { ok: false; cancelled: true }
 ) & { usage?: Partial<Usage> };
-
-/** What of the protected an action may reach; absent: none, and a program that it brings may do all that the run may. */
-export interface Reach {
-  /** Protected files that the definition names. */
-  files?: string[];
-  /** Of a model: secrets, by name, that the definition puts into its prompt. */
-  env?: string[];
-  /** Of a model: what it may call. A program that it brings does no more. */
-  tools?: string[];
-}
 
 interface EffectFrame {
   /** Step path and pass: activity id, idempotency key, label. */
@@ -142,11 +134,6 @@ export interface OpeningContext {
   variables: { name: string; text: string }[];
   /** What was not even considered, and why. */
   leftOut: LeftOut[];
-}
-
-export interface LeftOut {
-  name: string;
-  why: string;
 }
 
 /**

@@ -5,7 +5,8 @@ import { textOf, textValue, type ScopeReader } from '../language/expression/scop
 import { hasSources } from '../language/catalogue.ts';
 import { withoutPictures } from '../language/models/pictures.ts';
 import { shortenedText } from '../language/models/shortened-text.ts';
-import type { LeftOut, OpeningContext, Place, Variables } from './effect.ts';
+import type { LeftOut } from '../language/models/left-out.ts';
+import type { OpeningContext, Place, Variables } from './effect.ts';
 import type { Strand } from './host.ts';
 import { contextKey } from './pass-context.ts';
 import { withoutResults } from './results.ts';

@@ -1,7 +1,7 @@
 /**
  * A failure is the world saying no: it belongs to one step, follows the step's `onError`, and only
  * then ends the run. It is data everywhere except inside an activity, where it is thrown as
- * `Failure` (activities/failures/failures.ts).
+ * `Failure` (world/failures/failures.ts).
  */
 import type { JsonObject } from './json.ts';
 import type { Definition, Step } from './model.ts';

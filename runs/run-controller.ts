@@ -1,7 +1,7 @@
 /** The port through which commands control runs. A run of whose end the store does not know yet is answered for by Temporal. */
 import type { Client } from '@temporalio/client';
 import type { RunPort } from '../activities/commands/command.ts';
-import { Failure } from '../activities/failures/failures.ts';
+import { Failure } from '../world/failures/failures.ts';
 import type { ControlVerb } from '../workflows/messages/messages.ts';
 import { ClientError } from './client-error.ts';
 import { cancelRun, updateRun } from './steer-run.ts';

@@ -2,7 +2,7 @@
  * Whether a run can keep to its mode here, asked before it starts. A definition counts with every
  * definition in it, and with those its `$ref`s name.
  */
-import { findSandbox } from '../activities/confinement/sandbox.ts';
+import { findSandbox } from '../world/confinement/sandbox.ts';
 import { blocksOf } from '../language/blocks.ts';
 import type { Definition, Step } from '../language/model.ts';
 

@@ -4,7 +4,7 @@
  */
 import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy, type Client } from '@temporalio/client';
 import type { RunPort } from '../activities/commands/command.ts';
-import { Failure } from '../activities/failures/failures.ts';
+import { Failure } from '../world/failures/failures.ts';
 import { blocksOf } from '../language/blocks.ts';
 import { entriesFor, type Catalogue } from '../language/catalogue.ts';
 import { reservedHandleFault } from '../language/events/reserved-events.ts';

@@ -4,7 +4,7 @@
  */
 import type { Client } from '@temporalio/client';
 import type { RunPort } from '../activities/commands/command.ts';
-import { Failure } from '../activities/failures/failures.ts';
+import { Failure } from '../world/failures/failures.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { ClientError } from './client-error.ts';
 import { editRefusals, editRun, stepsOfRun } from './steer-run.ts';

@@ -1,5 +1,5 @@
 /** Through which proxy of the environment servers elsewhere are asked: `doctor` says it, without the password. */
-import { exceptionsIn, proxyOf, shownProxy, UnusableProxy } from '../activities/http/proxy.ts';
+import { exceptionsIn, proxyOf, shownProxy, UnusableProxy } from '../world/http/proxy.ts';
 import type { Environment } from './config/config.ts';
 import type { DoctorEntry } from './doctor-entry.ts';
 

@@ -3,8 +3,8 @@
  * stdout for its supervisor, and when it may wait no longer it takes their processes with it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { groupsOfSteps, stepMarker, workerMarker } from '../activities/shell/process/orphans.ts';
-import { findMarked, killGroup } from '../activities/shell/process/processes.ts';
+import { groupsOfSteps, stepMarker, workerMarker } from '../world/processes/orphans.ts';
+import { findMarked, killGroup } from '../world/processes/processes.ts';
 import type { StepsUnderWay } from './steps-under-way.ts';
 import { say } from './say.ts';
 import { type Ending, type StepUnderWay, waitingText } from '../services/supervisor/worker-process.ts';

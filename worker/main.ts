@@ -5,9 +5,9 @@
 import { pathToFileURL } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DefaultLogger, type NativeConnection, Runtime, type LogLevel } from '@temporalio/worker';
-import { keepOwnKeys } from '../activities/own-keys/own-keys.ts';
-import { sandboxDoubt } from '../activities/confinement/sandbox.ts';
-import { sweepOrphans } from '../activities/shell/process/orphans.ts';
+import { keepOwnKeys } from '../world/own-keys/own-keys.ts';
+import { sandboxDoubt } from '../world/confinement/sandbox.ts';
+import { sweepOrphans } from '../world/processes/orphans.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { openStore } from '../prisma/store/open-store.ts';
 import { closeInherited } from '../services/processes/own-descriptors.ts';

@@ -25,7 +25,7 @@ import type { RunEvent, RunStarted } from '../language/events/run-event.ts';
 import { contentHash } from '../prisma/store/values/content-hash.ts';
 import { isAway } from '../prisma/store/connection/unavailable.ts';
 import type { RunContext, Store } from '../prisma/store/contract/contract.ts';
-import { ownMasker } from '../activities/own-keys/own-keys.ts';
+import { ownMasker } from '../world/own-keys/own-keys.ts';
 import { tellToHandBack } from '../activities/turns/run-agent.ts';
 import { previewOf } from '../language/events/preview.ts';
 import type { Executions } from './seal/own-executions.ts';

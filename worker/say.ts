@@ -1,7 +1,7 @@
 /** What the worker remarks, on stderr: with nothing in it that a terminal obeys, whoever wrote it. */
 import { inspect } from 'node:util';
 import type { LogEntry } from '@temporalio/worker';
-import { ownMasker } from '../activities/own-keys/own-keys.ts';
+import { ownMasker } from '../world/own-keys/own-keys.ts';
 import { barred, visible } from '../language/events/visible.ts';
 
 export function say(text: string): void {

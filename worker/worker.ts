@@ -12,7 +12,7 @@ import {
   type Registry,
 } from '../activities/commands/registry.ts';
 import { Limiter, type LimitSettings } from '../activities/limits/limiter.ts';
-import type { Models } from '../activities/models/open-models.ts';
+import type { Models } from '../world/models/open-models.ts';
 import { Shelf } from '../activities/turns/cassettes/shelf.ts';
 import { BackgroundProcesses } from '../activities/shell/background.ts';
 import { dataConverter, sealedClient } from '../runs/temporal-connection.ts';

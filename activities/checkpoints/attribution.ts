@@ -6,9 +6,9 @@
  * command that writes named files writes no other. Where that does not tell, nobody can.
  */
 import type { BesideCheckpoint, Checkpoint } from '../../prisma/store/contract/checkpoint-contract.ts';
-import { ofOneRepository } from './repository/moved.ts';
-import type { ShadowGit } from './trees/shadow-git.ts';
-import { diffTrees, type FileChange } from './trees/tree-diffs.ts';
+import { ofOneRepository } from '../../world/git/repository/moved.ts';
+import type { ShadowGit } from '../../world/git/trees/shadow-git.ts';
+import { diffTrees, type FileChange } from '../../world/git/trees/tree-diffs.ts';
 
 /** What a step did lies between the end of one look and the begin of the next. */
 export interface Work {

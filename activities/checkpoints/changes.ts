@@ -1,11 +1,11 @@
 /** What the steps of a run changed in its project, step by step. */
 import type { Checkpoint, Checkpoints } from '../../prisma/store/contract/checkpoint-contract.ts';
-import { ShadowGit } from './trees/shadow-git.ts';
-import { isOfRecord, RECORD } from './trees/entries.ts';
-import { describeMoves, type RefChange } from './repository/moved.ts';
+import { ShadowGit } from '../../world/git/trees/shadow-git.ts';
+import { isOfRecord, RECORD } from '../../world/git/trees/entries.ts';
+import { describeMoves, type RefChange } from '../../world/git/repository/moved.ts';
 import { looksOf, segmentsOf, workOf } from './attribution.ts';
 import { besideOf, isOfRun, largeBetween, nameWithin, summed } from './stretches.ts';
-import { countChanges, patchOf, type CountedChange } from './trees/tree-diffs.ts';
+import { countChanges, patchOf, type CountedChange } from '../../world/git/trees/tree-diffs.ts';
 import { checkPlace, isMeant, noSuchCheckpoint, orRefused } from './undo.ts';
 
 export interface StepChanges {

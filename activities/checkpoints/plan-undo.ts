@@ -6,7 +6,7 @@
  *      changed between two of them, or that nobody can say who changed: a step, a process beside it, or another run.
  */
 import { besides } from './attribution.ts';
-import { isSame, type FileChange, type FileState } from './trees/tree-diffs.ts';
+import { isSame, type FileChange, type FileState } from '../../world/git/trees/tree-diffs.ts';
 
 /** A stretch of time in which steps changed files: one step, or several that overlapped. */
 export interface Stretch {

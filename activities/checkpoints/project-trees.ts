@@ -13,15 +13,15 @@ import { closeSync, mkdirSync, rmSync, statSync, utimesSync, writeFileSync } fro
 import { dirname, join, relative, sep } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ProjectState } from '../../prisma/store/contract/checkpoint-contract.ts';
-import { isBelow } from '../own-programs/helper-programs.ts';
+import { isBelow } from '../../world/own-programs/helper-programs.ts';
 import { HOME_ID, isKnownHome } from '../../services/home/home-records.ts';
-import { ownFolders } from '../confinement/protected-places.ts';
-import { ofRepositories, REPOSITORIES } from '../confinement/repositories/repositories.ts';
-import { CHECKPOINT_BOUNDS } from './trees/bounds.ts';
-import { isNoFileAt, type Opened, openAt, seenAt, SYMLINK } from './trees/files-in-place.ts';
-import { RECORD } from './trees/entries.ts';
-import { RepositoryRecord } from './repository/record.ts';
-import { GitTrouble, type ShadowGit, TooLarge } from './trees/shadow-git.ts';
+import { ownFolders } from '../../world/confinement/protected-places.ts';
+import { ofRepositories, REPOSITORIES } from '../../world/confinement/repositories/repositories.ts';
+import { CHECKPOINT_BOUNDS } from '../../world/git/trees/bounds.ts';
+import { isNoFileAt, type Opened, openAt, seenAt, SYMLINK } from '../../world/git/trees/files-in-place.ts';
+import { RECORD } from '../../world/git/trees/entries.ts';
+import { RepositoryRecord } from '../../world/git/repository/record.ts';
+import { GitTrouble, type ShadowGit, TooLarge } from '../../world/git/trees/shadow-git.ts';
 
 /** Of any case: a project's own `.gitignore` cannot bring these back, because what is said here stands before it. */
 const ALWAYS_LEFT_OUT = ['.[sS][eE][nN][tT][iI][nN][eE][lL]', '.sentinel.foreign-*', 'node_modules/', ...REPOSITORIES];

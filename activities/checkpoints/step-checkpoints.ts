@@ -8,9 +8,9 @@
 import { realpathSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CheckpointOf, Checkpoints, ProjectState } from '../../prisma/store/contract/checkpoint-contract.ts';
-import { CHECKPOINT_BOUNDS } from './trees/bounds.ts';
+import { CHECKPOINT_BOUNDS } from '../../world/git/trees/bounds.ts';
 import { ProjectTrees } from './project-trees.ts';
-import { placeOf, ShadowGit, TooLarge } from './trees/shadow-git.ts';
+import { placeOf, ShadowGit, TooLarge } from '../../world/git/trees/shadow-git.ts';
 
 export interface WritingStep extends CheckpointOf {
   project: string;

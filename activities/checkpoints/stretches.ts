@@ -17,11 +17,11 @@ import {
   type Work,
   workOf,
 } from './attribution.ts';
-import { hasException } from '../project-texts/ignore-rules.ts';
+import { hasException } from '../../world/files/ignore-rules.ts';
 import type { Stretch } from './plan-undo.ts';
-import { isOfRecord } from './trees/entries.ts';
-import type { ShadowGit } from './trees/shadow-git.ts';
-import { readBlobs, type FileChange } from './trees/tree-diffs.ts';
+import { isOfRecord } from '../../world/git/trees/entries.ts';
+import type { ShadowGit } from '../../world/git/trees/shadow-git.ts';
+import { readBlobs, type FileChange } from '../../world/git/trees/tree-diffs.ts';
 
 interface Span extends Own {
   name: string;

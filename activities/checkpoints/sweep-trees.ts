@@ -9,7 +9,7 @@ import { copyFile, readdir, rm, rmdir, stat, utimes, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import { CHECKPOINT_DAYS } from '../../prisma/store/contract/checkpoint-contract.ts';
 import { keepTree } from './project-trees.ts';
-import { ShadowGit } from './trees/shadow-git.ts';
+import { ShadowGit } from '../../world/git/trees/shadow-git.ts';
 
 const dayMs = 86_400_000;
 

@@ -15,19 +15,19 @@ import type {
   Checkpoints,
   ProjectState,
 } from '../../prisma/store/contract/checkpoint-contract.ts';
-import { type Access, isProtectedFrom } from '../confinement/confine.ts';
-import { protectionOf } from '../confinement/protected-places.ts';
-import { Failure } from '../failures/failures.ts';
-import { CHECKPOINT_BOUNDS } from './trees/bounds.ts';
-import { removeAt, stateAt, writeAt, type Found } from './trees/files-in-place.ts';
+import { type Access, isProtectedFrom } from '../../world/confinement/confine.ts';
+import { protectionOf } from '../../world/confinement/protected-places.ts';
+import { Failure } from '../../world/failures/failures.ts';
+import { CHECKPOINT_BOUNDS } from '../../world/git/trees/bounds.ts';
+import { removeAt, stateAt, writeAt, type Found } from '../../world/git/trees/files-in-place.ts';
 import { type Plan, planUndo, type PlannedFile, type Stretch } from './plan-undo.ts';
-import { moveRefs } from './repository/move-refs.ts';
-import { type Move, planMoves } from './repository/plan-moves.ts';
+import { moveRefs } from '../../world/git/repository/move-refs.ts';
+import { type Move, planMoves } from '../../world/git/repository/plan-moves.ts';
 import { ProjectTrees } from './project-trees.ts';
-import { GitTrouble, ShadowGit } from './trees/shadow-git.ts';
+import { GitTrouble, ShadowGit } from '../../world/git/trees/shadow-git.ts';
 import { besideOf, nameWithin, stretchesOf } from './stretches.ts';
 import type { Beside } from './attribution.ts';
-import { isSame, listTree, readBlobs, type FileState } from './trees/tree-diffs.ts';
+import { isSame, listTree, readBlobs, type FileState } from '../../world/git/trees/tree-diffs.ts';
 
 export interface UndoRequest {
   /** The run; what runs nested in it did is taken back, too. */

@@ -11,7 +11,7 @@ import type { TurnRequest } from '../../interpreter/contract.ts';
 import type { Opening, TurnOutcome, TurnSettings } from '../../interpreter/effect.ts';
 import { repairsMax } from '../../interpreter/model-turn.ts';
 import { NO_USAGE, plusUsage, tokensOf, type TokenUsage } from '../../language/models/token-usage.ts';
-import { Failure } from '../failures/failures.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { shouldRespond } from '../turns/prompts/should-respond.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 

@@ -2,7 +2,7 @@
 import { canonicalText } from '../../language/canonical.ts';
 import type { Json } from '../../language/json.ts';
 import { contentHash } from '../../prisma/store/values/content-hash.ts';
-import { Failure } from '../failures/failures.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import type { CommandContext } from './command.ts';
 
 type Approved = Pick<CommandContext, 'resolved' | 'secrets'>;

@@ -3,7 +3,7 @@ import type { Catalogue } from '../../language/catalogue.ts';
 import { outermost } from '../../language/events/nested-runs.ts';
 import type { Definition } from '../../language/model.ts';
 import { beyondTools } from '../../language/rights/brought-program.ts';
-import { Failure } from '../failures/failures.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import type { CommandContext } from './command.ts';
 
 /** A definition that a model brings. */

@@ -1,8 +1,8 @@
 /** A step that may write to its project, between two recorded states of it. */
 import type { JsonObject } from '../../language/json.ts';
 import type { StepCheckpoints, WritingStep } from '../checkpoints/step-checkpoints.ts';
-import { type Secrets, unsealedFor } from '../confinement/secrets.ts';
-import { beating } from '../shell/process/beating.ts';
+import { type Secrets, unsealedFor } from '../secrets/secrets.ts';
+import { beating } from '../../world/processes/beating.ts';
 import type { CommandContext } from './command.ts';
 import type { Registry } from './registry.ts';
 

@@ -3,12 +3,12 @@
  * before it is written, so that an attempt whose worker died is not done a second time: a passage that
  * stands in what replaced it would be found again.
  */
-import { ownMasker } from '../own-keys/own-keys.ts';
+import { ownMasker } from '../../world/own-keys/own-keys.ts';
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
-import type { Edit } from '../editing/apply-edits.ts';
-import { editFile, type EditResult } from '../editing/edit-file.ts';
+import type { Edit } from '../../world/editing/apply-edits.ts';
+import { editFile, type EditResult } from '../../world/editing/edit-file.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 import { changedMeanwhile, checkWritable, filesWritten, readWhole, writeWhole } from './whole-file.ts';

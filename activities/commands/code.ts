@@ -1,6 +1,6 @@
 /** Files of the run's project, as text or bytes. */
 import * as z from 'zod';
-import { Failure } from '../failures/failures.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 import { filesWritten, readWhole, writeWhole } from './whole-file.ts';
 

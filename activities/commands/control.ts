@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
 import type { Run } from '../../prisma/store/contract/contract.ts';
-import { Failure } from '../failures/failures.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { modelOf, refuseResume } from './brought.ts';
 import { type Command, type CommandContext, defineCommand, type RunVerb, type Told } from './command.ts';
 

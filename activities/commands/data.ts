@@ -9,7 +9,7 @@ import * as z from 'zod';
 import { valueFault, type Json, type JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
 import { RecordFilter } from '../../language/params/record-filter.ts';
-import { Failure } from '../failures/failures.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import type { DataRecord, RecordChoice, RecordQuery } from '../../prisma/store/contract/contract.ts';
 import { changedAction, refuseChanged, shownOf } from './approved-action.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';

@@ -1,14 +1,14 @@
 /** What `code/git` does with branches, commits and the work tree beside the everyday operations of git.ts. */
 import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
-import { accessOf, resolveInside } from '../confinement/confine.ts';
+import { accessOf, resolveInside } from '../../world/confinement/confine.ts';
 import {
   homesLeftOut,
   PACKAGES_LEFT_OUT,
   RUN_LATER_LEFT_OUT,
   SECRETS_LEFT_OUT,
-} from '../confinement/protected-places.ts';
-import { Failure } from '../failures/failures.ts';
+} from '../../world/confinement/protected-places.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { shortMark, type CommandContext } from './command.ts';
 import {
   checkRemote,

@@ -1,21 +1,21 @@
 /** How `code/git` runs git: in the run's project, held in as the run's mode says, with values that are never options. */
 import * as z from 'zod';
-import { accessOf, resolveInside } from '../confinement/confine.ts';
+import { accessOf, resolveInside } from '../../world/confinement/confine.ts';
 import {
   findRepository,
   gitProgram,
   withReadOnlyView,
   withSafeConfiguration,
-} from '../confinement/repositories/git-repository.ts';
+} from '../../world/confinement/repositories/git-repository.ts';
 import {
   homesLeftOut,
   PACKAGES_LEFT_OUT,
   RUN_LATER_LEFT_OUT,
   SECRETS_LEFT_OUT,
-} from '../confinement/protected-places.ts';
-import type { SandboxRequest } from '../confinement/sandbox.ts';
-import { Failure } from '../failures/failures.ts';
-import { SHELL_BOUNDS } from '../shell/process/bounds.ts';
+} from '../../world/confinement/protected-places.ts';
+import type { SandboxRequest } from '../../world/confinement/sandbox.ts';
+import { Failure } from '../../world/failures/failures.ts';
+import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
 import { runShell, type ShellResult } from '../shell/run-shell.ts';
 import type { CommandContext } from './command.ts';
 

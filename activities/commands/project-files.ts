@@ -3,8 +3,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Ignore } from 'ignore';
 import { eventMatcher } from '../../language/events/event-glob.ts';
-import { ignoreRules } from '../project-texts/ignore-rules.ts';
-import { plainText } from '../project-texts/plain-file.ts';
+import { ignoreRules } from '../../world/files/ignore-rules.ts';
+import { plainText } from '../../world/files/plain-file.ts';
 
 /** Folders that hold nothing that a person wrote. */
 const SKIPPED: ReadonlySet<string> = new Set(['node_modules', 'dist', 'build', 'target', 'coverage', '__pycache__']);

@@ -3,15 +3,15 @@
  * collection, a command that reads (with its parameters as JSON behind it), `code` for an outline of the project,
  * `memory`. A source that cannot be read is no failure: it is left out, and why is said.
  */
-import type { LeftOut } from '../../interpreter/effect.ts';
+import type { LeftOut } from '../../language/models/left-out.ts';
 import { readJson } from '../../language/expression/json-text.ts';
 import { textOf } from '../../language/expression/scope.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import { withoutPictures } from '../../language/models/pictures.ts';
 import { permissionOfCommand } from '../../language/permissions.ts';
 import { findCommand } from '../../language/catalogue.ts';
-import { Failure } from '../failures/failures.ts';
-import type { ContextPart } from '../models/request/fit-context.ts';
+import { Failure } from '../../world/failures/failures.ts';
+import type { ContextPart } from '../../world/models/request/fit-context.ts';
 import type { CommandContext, OtherCommands } from './command.ts';
 import { fileMatcher, isFileGlob, projectFiles } from './project-files.ts';
 

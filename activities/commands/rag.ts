@@ -3,16 +3,16 @@
  * tokens. What it collects is a row under the step's key, with what was left out and why; the model steps of a pass
  * read it from there, and a transcript shows it.
  */
-import { ownMasker } from '../own-keys/own-keys.ts';
+import { ownMasker } from '../../world/own-keys/own-keys.ts';
 import * as z from 'zod';
 import { readJson } from '../../language/expression/json-text.ts';
 import { textOf } from '../../language/expression/scope.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
 import { definitionPath } from '../../interpreter/keys.ts';
-import type { LeftOut } from '../../interpreter/effect.ts';
-import { Failure } from '../failures/failures.ts';
-import { fitParts } from '../models/request/fit-context.ts';
+import type { LeftOut } from '../../language/models/left-out.ts';
+import { Failure } from '../../world/failures/failures.ts';
+import { fitParts } from '../../world/models/request/fit-context.ts';
 import { type Command, type CommandContext, defineCommand, type OtherCommands } from './command.ts';
 import { asModel, gather, type Gathered, type Gathering, type Source } from './rag-sources.ts';
 

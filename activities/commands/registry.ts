@@ -5,7 +5,7 @@
 import type * as z from 'zod';
 import { findCommand, type Catalogue, type CommandFacts } from '../../language/catalogue.ts';
 import { depthFault, isJsonObject, valueFault, type Json, type ValueFault } from '../../language/json.ts';
-import { Failure } from '../failures/failures.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { toolNameProblems } from '../../language/models/tool-names.ts';
 import { durationIn } from '../../language/references/duration.ts';
 import { RUN_PARAMS } from '../../language/rights/powers.ts';

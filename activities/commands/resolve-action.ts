@@ -3,8 +3,8 @@ import type { CommandEffect } from '../../interpreter/effect.ts';
 import type { Resolved } from '../../interpreter/host.ts';
 import type { CommandContext } from './command.ts';
 import type { Registry } from './registry.ts';
-import { secretsOfCall, unsealedFor, withMaskedFailures, type Secrets } from '../confinement/secrets.ts';
-import { Failure } from '../failures/failures.ts';
+import { secretsOfCall, unsealedFor, withMaskedFailures, type Secrets } from '../secrets/secrets.ts';
+import { Failure } from '../../world/failures/failures.ts';
 
 export type ActionToResolve = Pick<CommandEffect, 'command' | 'params'>;
 

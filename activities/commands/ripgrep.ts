@@ -6,10 +6,10 @@ import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { execa } from 'execa';
-import { accessOf, resolveInside } from '../confinement/confine.ts';
-import { findHelper, helperEnvironment, helperPath } from '../own-programs/helper-programs.ts';
-import { Failure } from '../failures/failures.ts';
-import { wakePipes } from '../project-texts/wake-pipes.ts';
+import { accessOf, resolveInside } from '../../world/confinement/confine.ts';
+import { findHelper, helperEnvironment, helperPath } from '../../world/own-programs/helper-programs.ts';
+import { Failure } from '../../world/failures/failures.ts';
+import { wakePipes } from '../../world/files/wake-pipes.ts';
 import type { CommandContext } from './command.ts';
 import { readWhole } from './whole-file.ts';
 

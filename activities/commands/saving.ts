@@ -10,9 +10,9 @@ import { formatOf, readDefinitionText } from '../../language/read/text/definitio
 import { problemsInWords } from '../../language/read/remedies/problems-in-words.ts';
 import { readStarted, referring, type Handed } from '../../language/read/started-program.ts';
 import { referredDefinitions } from '../../prisma/store/values/referred-definitions.ts';
-import { accessOf } from '../confinement/confine.ts';
+import { accessOf } from '../../world/confinement/confine.ts';
 import { refFiles } from '../definitions/ref-files.ts';
-import { Failure } from '../failures/failures.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { type Command, type CommandContext, defineCommand, type OtherCommands } from './command.ts';
 import { refuseBeyond } from './brought.ts';
 

@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { Browser, BrowserType, CDPSession, Page } from 'playwright-core';
 import * as z from 'zod';
-import { Failure } from '../failures/failures.ts';
-import { findHelper, helperPath } from '../own-programs/helper-programs.ts';
+import { Failure } from '../../world/failures/failures.ts';
+import { findHelper, helperPath } from '../../world/own-programs/helper-programs.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
-import { namesProxy } from '../pages/onward.ts';
-import { PageProxy } from '../pages/page-proxy.ts';
+import { namesProxy } from '../../world/pages/onward.ts';
+import { PageProxy } from '../../world/pages/page-proxy.ts';
 
 const BOUNDS = {
   sideMax: 4_000,

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../language/json.ts';
 import { handedIn } from '../../language/read/started-program.ts';
 import { Value } from '../../language/model.ts';
 import type { Run } from '../../prisma/store/contract/contract.ts';
-import { Failure } from '../failures/failures.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 

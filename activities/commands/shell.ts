@@ -8,7 +8,7 @@ import type { Json } from '../../language/json.ts';
 import { watchTimeoutMs } from '../../language/limits.ts';
 import { Rule, Value } from '../../language/model.ts';
 import type { BackgroundProcesses, Started } from '../shell/background.ts';
-import { SHELL_BOUNDS } from '../shell/process/bounds.ts';
+import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
 import { classifierOf, emitLines } from '../shell/output/classification.ts';
 import { runShell, type ShellResult } from '../shell/run-shell.ts';
 import { ownExecution, watchExecution, type WatchResult } from '../shell/watch.ts';

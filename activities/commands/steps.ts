@@ -6,7 +6,7 @@ import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
 import type { EditRequest } from '../../interpreter/edits.ts';
-import { Failure } from '../failures/failures.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 import { refuseEdit } from './brought.ts';
 

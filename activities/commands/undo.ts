@@ -2,8 +2,8 @@
 import * as z from 'zod';
 import type { Json } from '../../language/json.ts';
 import { undoFromStep, undoRun, type Undone } from '../checkpoints/undo.ts';
-import { accessOf } from '../confinement/confine.ts';
-import { Failure } from '../failures/failures.ts';
+import { accessOf } from '../../world/confinement/confine.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { changedAction, refuseChanged, shownOf } from './approved-action.ts';
 import { refuseForce } from './brought.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';

@@ -16,9 +16,9 @@ import {
 import { chmod, lstat, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
-import { openFolder, placeOf } from '../confinement/beneath.ts';
-import { accessOf, resolveInside } from '../confinement/confine.ts';
-import { Failure } from '../failures/failures.ts';
+import { openFolder, placeOf } from '../../world/confinement/beneath.ts';
+import { accessOf, resolveInside } from '../../world/confinement/confine.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { shortMark, type CommandContext } from './command.ts';
 

@@ -6,9 +6,9 @@ import { closeSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { FileFault, NamedFile, RefFile, RefFiles } from '../../language/read/draft/mounts.ts';
 import { DEFINITION_ENDINGS, formatOf, isDefinitionFile, otherThan } from '../../language/read/text/definition-text.ts';
-import { openBeneath } from '../confinement/beneath.ts';
-import { resolveInside, type Access } from '../confinement/confine.ts';
-import { Failure } from '../failures/failures.ts';
+import { openBeneath } from '../../world/confinement/beneath.ts';
+import { resolveInside, type Access } from '../../world/confinement/confine.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { textOfFile } from './text-of-file.ts';
 
 /** `root`: of the project. */

@@ -26,7 +26,7 @@ import {
   StreamMessageWriter,
   WorkDoneProgressCreateRequest,
 } from 'vscode-languageserver-protocol/node';
-import { Failure } from '../failures/failures.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { breachFailure } from '../shell/breach.ts';
 import { endChild, type ShellContext, startTalking, type Talking } from '../shell/child.ts';
 import { languageIdOf, type LanguageServer } from './servers.ts';

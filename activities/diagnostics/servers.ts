@@ -10,8 +10,8 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
-import { findHelper, helperPath } from '../own-programs/helper-programs.ts';
-import { plainText } from '../project-texts/plain-file.ts';
+import { findHelper, helperPath } from '../../world/own-programs/helper-programs.ts';
+import { plainText } from '../../world/files/plain-file.ts';
 import type { Confinement } from '../../language/permissions.ts';
 
 export interface LanguageServer {

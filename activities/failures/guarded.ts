@@ -1,6 +1,6 @@
 /** How an activity fails: by the code of its failure, which is tried again only where the store was away. */
 import { activityInfo, ApplicationFailure, Context } from '@temporalio/activity';
-import { Failure } from './failures.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { lastingFailure } from './lasting-failure.ts';
 
 export async function guarded<Result>(run: () => Promise<Result>): Promise<Result> {

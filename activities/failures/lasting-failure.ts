@@ -1,6 +1,6 @@
 /** What goes wrong again and again although nothing is away: a bug of a command, or a state of the machine that stays. */
 import { causesOf, isAway } from '../../prisma/store/connection/unavailable.ts';
-import { Failure } from './failures.ts';
+import { Failure } from '../../world/failures/failures.ts';
 
 /** With the waits between them, some minutes. */
 export const ATTEMPTS_MAX = 12;

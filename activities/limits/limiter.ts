@@ -9,9 +9,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Breaker, LimitStore, Passage, Rate } from '../../prisma/store/contract/models/limit-contract.ts';
-import { Failure } from '../failures/failures.ts';
-import type { TurnResult } from '../models/port/turn.ts';
-import type { FailureKind } from '../models/port/turn-failure.ts';
+import { Failure } from '../../world/failures/failures.ts';
+import type { TurnResult } from '../../world/models/port/turn.ts';
+import type { FailureKind } from '../../world/models/port/turn-failure.ts';
 
 export interface LimitSettings {
   providers: { readonly [name: string]: LooseRate };

@@ -3,7 +3,7 @@ import { eventDataFault, eventNameBytesMax } from '../../language/events/publish
 import { reservedEventFault } from '../../language/events/reserved-events.ts';
 import type { Session, Store } from '../../prisma/store/contract/contract.ts';
 import type { NewEvent } from '../../prisma/store/contract/event-contract.ts';
-import { Failure } from '../failures/failures.ts';
+import { Failure } from '../../world/failures/failures.ts';
 
 export async function publishEvent(
   store: Store,

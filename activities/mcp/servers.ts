@@ -11,11 +11,11 @@ import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts
 import { Value } from '../../language/model.ts';
 import { schemaFaults, type SchemaFaults } from '../../language/params/schema-faults.ts';
 import { type Command, type CommandContext, defineCommand } from '../commands/command.ts';
-import { Failure } from '../failures/failures.ts';
-import { callValue } from './call-value.ts';
-import { McpConnection, type CallLimits } from './connection.ts';
-import { notAccepted } from './not-accepted.ts';
-import type { McpTool, OfferedTool, ServerSettings } from './settings.ts';
+import { Failure } from '../../world/failures/failures.ts';
+import { callValue } from '../../world/mcp/call-value.ts';
+import { McpConnection, type CallLimits } from '../../world/mcp/connection.ts';
+import { notAccepted } from '../../world/mcp/not-accepted.ts';
+import type { McpTool, OfferedTool, ServerSettings } from '../../world/mcp/settings.ts';
 
 export interface McpParts {
   servers: { readonly [name: string]: ServerSettings };

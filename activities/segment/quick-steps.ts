@@ -7,7 +7,7 @@ import { useOf, type Limiter } from '../limits/limiter.ts';
 import type { RunInput } from '../../interpreter/host.ts';
 import type { Effect, Reply } from '../../interpreter/effect.ts';
 import { publishEvent } from '../local/publish-event.ts';
-import { secretsOf, unsealedFor, withMaskedFailures } from '../confinement/secrets.ts';
+import { secretsOf, unsealedFor, withMaskedFailures } from '../secrets/secrets.ts';
 
 export interface QuickSteps {
   perform(input: RunInput, session: Session, effect: Effect): Promise<Reply>;

@@ -3,7 +3,7 @@
  * everything else hands the strand back. Nothing here outlives the segment.
  */
 import { SEGMENT_EVENTS_MAX, SEGMENT_MS } from '../../interpreter/contract.ts';
-import { Failure } from '../failures/failures.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import type { Step } from '../../language/model.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
 import { isQuick } from '../../interpreter/build-effect.ts';

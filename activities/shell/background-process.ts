@@ -10,12 +10,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Masker } from '../../language/masking/masker.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { Execution, ExecutionLine } from '../../prisma/store/contract/execution-contract.ts';
-import type { Failure } from '../failures/failures.ts';
-import { SHELL_BOUNDS } from './process/bounds.ts';
+import type { Failure } from '../../world/failures/failures.ts';
+import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
 import { classifierOf, emitLines } from './output/classification.ts';
 import { LineSplitter } from './output/line-splitter.ts';
 import { exitCodeOf, type Child } from './child.ts';
-import { listeningPort, portIn } from './process/served-port.ts';
+import { listeningPort, portIn } from '../../world/processes/served-port.ts';
 import { StepLog, type StreamName } from './output/step-log.ts';
 import { StreamMask } from './output/stream-mask.ts';
 

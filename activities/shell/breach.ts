@@ -1,8 +1,8 @@
 /** What a process did that ends it, and the failure of its step then. */
 import type { JsonObject } from '../../language/json.ts';
 import type { Confinement } from '../../language/permissions.ts';
-import { Failure } from '../failures/failures.ts';
-import { memoryFailure } from './process/memory.ts';
+import { Failure } from '../../world/failures/failures.ts';
+import { memoryFailure } from '../../world/processes/memory.ts';
 
 export type Breach = { type: 'memory'; usedMb: number } | { type: 'place'; path: string };
 

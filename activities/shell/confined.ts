@@ -3,11 +3,11 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { Confinement } from '../../language/permissions.ts';
-import { Failure } from '../failures/failures.ts';
-import { dataBytesMax, memoryLine } from './process/memory.ts';
-import { findInit, underInit } from './process/step-init.ts';
-import { MARK_MAX, markLine } from './process/step-mark.ts';
-import { sandboxed, type Launch, type SandboxRequest } from '../confinement/sandbox.ts';
+import { Failure } from '../../world/failures/failures.ts';
+import { dataBytesMax, memoryLine } from '../../world/processes/memory.ts';
+import { findInit, underInit } from '../../world/processes/step-init.ts';
+import { MARK_MAX, markLine } from '../../world/processes/step-mark.ts';
+import { sandboxed, type Launch, type SandboxRequest } from '../../world/confinement/sandbox.ts';
 
 export interface ConfinedRequest extends SandboxRequest {
   project: string;

@@ -7,10 +7,10 @@
  * failure.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sandboxComplaint } from '../confinement/sandbox.ts';
-import { noSecrets } from '../confinement/secrets.ts';
+import { sandboxComplaint } from '../../world/confinement/sandbox.ts';
+import { noSecrets } from '../secrets/secrets.ts';
 import { inlineBytesMax, valueBytesMax } from '../../language/limits.ts';
-import { Failure } from '../failures/failures.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import {
   type Child,
   endChild,
@@ -25,11 +25,11 @@ import { type Breach, breachFailure } from './breach.ts';
 import { Capture } from './output/capture.ts';
 import { StepLog } from './output/step-log.ts';
 import { StreamMask } from './output/stream-mask.ts';
-import { beating } from './process/beating.ts';
-import { SHELL_BOUNDS } from './process/bounds.ts';
-import { endStep } from './process/orphans.ts';
-import { processIdsNow } from './process/step-mark.ts';
-import type { Exit } from './process/step-init.ts';
+import { beating } from '../../world/processes/beating.ts';
+import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
+import { endStep } from '../../world/processes/orphans.ts';
+import { processIdsNow } from '../../world/processes/step-mark.ts';
+import type { Exit } from '../../world/processes/step-init.ts';
 import { waitingProgram, type WaitingProgram } from './waiting-program.ts';
 
 export type ShellResult = {

@@ -1,9 +1,9 @@
 /** What a step is at when its time is over, where that can be seen: the program that the others wait for. */
 import { readFile } from 'node:fs/promises';
 import { execa } from 'execa';
-import { isLinux, listProcesses, withDescendants } from './process/process-table.ts';
-import { isInit } from './process/step-init.ts';
-import { waitsForSomebody } from './process/nobody-there.ts';
+import { isLinux, listProcesses, withDescendants } from '../../world/processes/process-table.ts';
+import { isInit } from '../../world/processes/step-init.ts';
+import { waitsForSomebody } from '../../world/processes/nobody-there.ts';
 
 export interface WaitingProgram {
   line: string;

@@ -12,8 +12,8 @@ import type { Json, JsonObject } from '../../language/json.ts';
 import type { Rule } from '../../language/model.ts';
 import type { RunContext, Store } from '../../prisma/store/contract/contract.ts';
 import type { Execution, ExecutionLine } from '../../prisma/store/contract/execution-contract.ts';
-import { Failure } from '../failures/failures.ts';
-import { SHELL_BOUNDS } from './process/bounds.ts';
+import { Failure } from '../../world/failures/failures.ts';
+import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
 import { classifierOf, emitLines, type ClassifiedLine, type Classifier } from './output/classification.ts';
 
 export type Until = 'finished' | 'error' | 'match';

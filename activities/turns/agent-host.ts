@@ -8,7 +8,7 @@ import { PassingHost, type Gate, type Host, type RestEnd, type RunInput, type St
 import type { Json } from '../../language/json.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
 import type { Step } from '../../language/model.ts';
-import { Failure } from '../failures/failures.ts';
+import { Failure } from '../../world/failures/failures.ts';
 
 /** What an attempt is told where somebody cancels its run. A worker that ends, or stood still until the server gave the attempt to another, is told something else. */
 const CANCELLED = 'CANCELLED';

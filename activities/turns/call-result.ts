@@ -8,7 +8,7 @@ import { withoutPictures } from '../../language/models/pictures.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { PlacedMessage } from '../../prisma/store/contract/models/conversation-contract.ts';
 import { shortenedText } from '../../language/models/shortened-text.ts';
-import type { ImageBlock } from '../models/port/message.ts';
+import type { ImageBlock } from '../../world/models/port/message.ts';
 import { resultRow } from './conversation.ts';
 import { isImageType } from './images.ts';
 

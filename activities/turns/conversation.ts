@@ -6,7 +6,7 @@ import type { JsonObject } from '../../language/json.ts';
 import type { CallAnswer, Opening, Said } from '../../interpreter/effect.ts';
 import type { TurnRequest } from '../../interpreter/contract.ts';
 import { besidesPart, type PlacedMessage } from '../../prisma/store/contract/models/conversation-contract.ts';
-import type { Message, ToolResultBlock, UserBlock, UserMessage } from '../models/port/message.ts';
+import type { Message, ToolResultBlock, UserBlock, UserMessage } from '../../world/models/port/message.ts';
 import { imageOf } from './images.ts';
 import type { Prompt } from './prompts/prompt.ts';
 import { answerNow } from './prompts/answer-now.ts';

@@ -3,9 +3,9 @@ import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { FoundPicture } from '../../language/models/pictures.ts';
 import { readBounded } from '../commands/whole-file.ts';
-import { resolveInside } from '../confinement/confine.ts';
-import { Failure } from '../failures/failures.ts';
-import type { ImageBlock } from '../models/port/message.ts';
+import { resolveInside } from '../../world/confinement/confine.ts';
+import { Failure } from '../../world/failures/failures.ts';
+import type { ImageBlock } from '../../world/models/port/message.ts';
 
 const imageBytesMax = 5 * 1024 * 1024;
 const MEDIA: { readonly [extension: string]: ImageBlock['mediaType'] } = {

@@ -1,6 +1,6 @@
 /** A request without what it may not hold. What a model gave in a form that only its provider reads goes back as it is. */
 import type { Masker } from '../../language/masking/masker.ts';
-import type { AnswerBlock, Message, UserBlock } from '../models/port/message.ts';
+import type { AnswerBlock, Message, UserBlock } from '../../world/models/port/message.ts';
 import type { Conversed } from './conversation.ts';
 
 export function maskConversed(conversed: Conversed, masker: Masker): Conversed {

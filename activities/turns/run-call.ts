@@ -16,7 +16,7 @@ import type { Json, JsonObject } from '../../language/json.ts';
 import { permissionOfCommand } from '../../language/permissions.ts';
 import type { CallOutcome } from '../../prisma/store/contract/models/call-contract.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
-import { Failure } from '../failures/failures.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { callResult, keepCallResult, wordOf } from './call-result.ts';
 
 export interface CallParts {

@@ -17,11 +17,11 @@ import type {
 } from '../../prisma/store/contract/models/conversation-contract.ts';
 import type { Registry } from '../commands/registry.ts';
 import { isAway } from '../../prisma/store/connection/unavailable.ts';
-import { Failure } from '../failures/failures.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { useOf, type Limiter } from '../limits/limiter.ts';
-import type { Models } from '../models/open-models.ts';
-import { callsOf, textOf, type Message, type ToolCallBlock } from '../models/port/message.ts';
-import { TurnError } from '../models/port/turn-failure.ts';
+import type { Models } from '../../world/models/open-models.ts';
+import { callsOf, textOf, type Message, type ToolCallBlock } from '../../world/models/port/message.ts';
+import { TurnError } from '../../world/models/port/turn-failure.ts';
 import {
   TURN_LIMITS,
   type Delta,
@@ -29,11 +29,11 @@ import {
   type TurnOptions,
   type TurnReply,
   type TurnResult,
-} from '../models/port/turn.ts';
-import { failureOf } from '../models/provider/take-turn.ts';
-import { costOf } from '../models/records/cost.ts';
+} from '../../world/models/port/turn.ts';
+import { failureOf } from '../../world/models/provider/take-turn.ts';
+import { costOf } from '../../world/models/records/cost.ts';
 import { wireName } from '../../language/models/tool-names.ts';
-import { NO_MODEL } from '../models/resolve/resolve-model.ts';
+import { NO_MODEL } from '../../world/models/resolve/resolve-model.ts';
 import {
   liveModels,
   type Answerers,
@@ -49,7 +49,7 @@ import { askingFor, estimatedTokens, fixedTokens, promptsShown, type Send } from
 import { planAt, whenFull, whenTooLong } from './compaction/compactor.ts';
 import { shown, type Plan } from './compaction/view.ts';
 import { hasOpening, promptsIn, readRows, saidBefore, withoutTools, type Conversed } from './conversation.ts';
-import { ownMasker } from '../own-keys/own-keys.ts';
+import { ownMasker } from '../../world/own-keys/own-keys.ts';
 import { maskConversed } from './mask-conversed.ts';
 import { highlight } from './prompts/highlight.ts';
 import type { LiveTurn } from './live/live-turn.ts';

@@ -3,9 +3,9 @@ import { isJsonObject, type JsonObject } from '../../language/json.ts';
 import { NO_USAGE, tokensOf, type TokenUsage } from '../../language/models/token-usage.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { Spent, SpendingOf } from '../../prisma/store/contract/models/spending-contract.ts';
-import { Failure } from '../failures/failures.ts';
-import { costOf } from '../models/records/cost.ts';
-import type { Prices } from '../models/records/facts.ts';
+import { Failure } from '../../world/failures/failures.ts';
+import { costOf } from '../../world/models/records/cost.ts';
+import type { Prices } from '../../world/models/records/facts.ts';
 
 /** As the details of a failure have it; `usd` is null where nobody knows the price. */
 export function spentIn(usage: TokenUsage, prices: Prices | null): JsonObject {

@@ -1,9 +1,9 @@
 /** From what went wrong at a provider to the failure of a step. */
 import type { JsonObject } from '../../language/json.ts';
 import type { FailureCode } from '../../language/failure.ts';
-import { Failure } from '../failures/failures.ts';
-import type { FailureKind, TurnFailure } from '../models/port/turn-failure.ts';
-import type { Prices } from '../models/records/facts.ts';
+import { Failure } from '../../world/failures/failures.ts';
+import type { FailureKind, TurnFailure } from '../../world/models/port/turn-failure.ts';
+import type { Prices } from '../../world/models/records/facts.ts';
 import { spentIn } from './spending.ts';
 
 const findingLengthMax = 500;

@@ -1,7 +1,7 @@
 /** What the settings of a step make of a request. */
 import { isJsonObject, type JsonObject } from '../../language/json.ts';
 import type { TurnSettings } from '../../interpreter/effect.ts';
-import { EFFORTS, type Effort, type Tool } from '../models/port/turn.ts';
+import { EFFORTS, type Effort, type Tool } from '../../world/models/port/turn.ts';
 
 export function optionsOf({ temperature, maxTokens, thinking, schema }: TurnSettings): {
   temperature?: number;

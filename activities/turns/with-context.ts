@@ -4,13 +4,13 @@
  * worker or another, tells the model the same.
  */
 import type { TurnRequest } from '../../interpreter/contract.ts';
-import type { LeftOut } from '../../interpreter/effect.ts';
+import type { LeftOut } from '../../language/models/left-out.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import type { Conversations, PlacedMessage } from '../../prisma/store/contract/models/conversation-contract.ts';
-import type { Tool } from '../models/port/turn.ts';
-import type { ModelFacts } from '../models/records/facts.ts';
-import { estimateRequest } from '../models/request/estimate.ts';
-import { fitContext, roomFor, type ContextPart } from '../models/request/fit-context.ts';
+import type { Tool } from '../../world/models/port/turn.ts';
+import type { ModelFacts } from '../../world/models/records/facts.ts';
+import { estimateRequest } from '../../world/models/request/estimate.ts';
+import { fitContext, roomFor, type ContextPart } from '../../world/models/request/fit-context.ts';
 import { CONTEXT, readRows } from './conversation.ts';
 import { context as prompt } from './prompts/context.ts';
 

@@ -2,8 +2,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, extname, join, posix } from 'node:path';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
-import { findHelper } from '../own-programs/helper-programs.ts';
-import { plainText } from '../project-texts/plain-file.ts';
+import { findHelper } from '../../world/own-programs/helper-programs.ts';
+import { plainText } from '../../world/files/plain-file.ts';
 import type { Check } from './check.ts';
 import { parseAnyOutput } from './parse/any-output.ts';
 import { parseCargo } from './parse/cargo.ts';

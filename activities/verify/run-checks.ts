@@ -1,9 +1,9 @@
 /** Runs the checks of a project one after the other, each as a process of the step, and says what they found. */
 import { join } from 'node:path';
-import { Failure } from '../failures/failures.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import type { JsonObject } from '../../language/json.ts';
 import type { ShellContext } from '../shell/child.ts';
-import { SHELL_BOUNDS } from '../shell/process/bounds.ts';
+import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
 import { runShell, type ShellResult } from '../shell/run-shell.ts';
 import type { Check, CheckName } from './check.ts';
 import type { Finding } from './parse/finding.ts';

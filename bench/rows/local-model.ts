@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { getLlama, LlamaChat, LlamaLogLevel, type ChatHistoryItem } from 'node-llama-cpp';
-import { localProvider } from '../../activities/models/local/local.ts';
-import { ModelHost } from '../../activities/models/local/model-host.ts';
-import { LocalModels } from '../../activities/models/local/registry.ts';
-import { takeTurn } from '../../activities/models/provider/take-turn.ts';
-import { factsOf } from '../../activities/models/records/table.ts';
+import { localProvider } from '../../world/models/local/local.ts';
+import { ModelHost } from '../../world/models/local/model-host.ts';
+import { LocalModels } from '../../world/models/local/registry.ts';
+import { takeTurn } from '../../world/models/provider/take-turn.ts';
+import { factsOf } from '../../world/models/records/table.ts';
 import { bounded, informed, median, skipped, type Row } from '../report.ts';
 import { packageRoot, type World } from '../world.ts';
 
@@ -27,7 +27,7 @@ interface Speaker {
 const promptOf = (nth: number): string => `${nth}. ${prompt}`;
 
 async function openProvider(file: string, threads: number, folder: string): Promise<Speaker> {
-  const program = { path: join(packageRoot, 'dist', 'activities', 'models', 'local', 'model-process.js') };
+  const program = { path: join(packageRoot, 'dist', 'world', 'models', 'local', 'model-process.js') };
   const models = new LocalModels(join(folder, 'models.json'));
   models.add('bench', file);
   const host = new ModelHost({ program, threads, restMs: 60_000 });

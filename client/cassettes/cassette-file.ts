@@ -1,6 +1,6 @@
 /** Cassettes as files, read with every problem named. */
 import { readFileSync } from 'node:fs';
-import { readCassette, type Cassette } from '../../activities/models/cassette/cassette.ts';
+import { readCassette, type Cassette } from '../../world/models/cassette/cassette.ts';
 import { ClientError } from '../../runs/client-error.ts';
 
 const PROBLEMS_MAX = 10;

@@ -1,6 +1,6 @@
 /** Cassettes of runs: made of what the store kept of their requests, and of those of the runs below them. */
-import { cassetteText, type CassetteEntry } from '../../activities/models/cassette/cassette.ts';
-import { entryOf } from '../../activities/models/cassette/record-cassette.ts';
+import { cassetteText, type CassetteEntry } from '../../world/models/cassette/cassette.ts';
+import { entryOf } from '../../world/models/cassette/record-cassette.ts';
 import type { Run, Store } from '../../prisma/store/contract/contract.ts';
 
 /** What a client is for this. */

@@ -1,6 +1,6 @@
 /** What the MCP servers of a project have now, beside what was accepted of them. Each is started or asked for it, and ended. */
-import { McpConnection } from '../../activities/mcp/connection.ts';
-import type { ServerSettings } from '../../activities/mcp/settings.ts';
+import { McpConnection } from '../../world/mcp/connection.ts';
+import type { ServerSettings } from '../../world/mcp/settings.ts';
 import { acceptedIn, acceptTools, toolsDigest, type McpTool } from '../../services/config/accepted-tools.ts';
 import type { ProjectConfig } from '../../services/config/project-config.ts';
 import { toolChanges, type ToolChange } from './tool-changes.ts';

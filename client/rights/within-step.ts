@@ -21,7 +21,7 @@ export async function refuseStep(
 export const STEP = 'a step';
 
 export async function isWithinStep(): Promise<boolean> {
-  const mark = await import('../../activities/shell/process/step-mark.ts');
+  const mark = await import('../../world/processes/step-mark.ts');
   return mark.isWithinStep();
 }
 

@@ -5,8 +5,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { relative } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
-import { type Access, resolveInside } from '../../activities/confinement/confine.ts';
-import { Failure } from '../../activities/failures/failures.ts';
+import { type Access, resolveInside } from '../../world/confinement/confine.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { valueBytesMax } from '../../language/limits.ts';
 
 export interface FileChange {

@@ -4,10 +4,10 @@
  * and a command line is taken to succeed without a word.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Edit } from '../../activities/editing/apply-edits.ts';
-import { editFile } from '../../activities/editing/edit-file.ts';
-import { type Access, accessOf } from '../../activities/confinement/confine.ts';
-import { Failure } from '../../activities/failures/failures.ts';
+import type { Edit } from '../../world/editing/apply-edits.ts';
+import { editFile } from '../../world/editing/edit-file.ts';
+import { type Access, accessOf } from '../../world/confinement/confine.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { chatEvent } from '../../prisma/store/contract/chat-contract.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import type { Effect } from '../../interpreter/effect.ts';

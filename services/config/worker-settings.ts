@@ -52,7 +52,7 @@ const MODEL_SETTINGS = {
   OPENAI_BASE_URL: z.string().optional(),
 };
 
-/** Through which proxies servers elsewhere are asked (activities/http/proxy.ts), by either spelling. */
+/** Through which proxies servers elsewhere are asked (world/http/proxy.ts), by either spelling. */
 const PROXY_SETTINGS = {
   http_proxy: z.string().optional(),
   HTTP_PROXY: z.string().optional(),

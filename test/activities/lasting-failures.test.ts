@@ -1,6 +1,6 @@
 /** What a step's work throws that is no failure of its own: tried again, and in the end the step's failure, unless something is away. */
 import { expect, test } from 'vitest';
-import { Failure } from '../../activities/failures/failures.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { ATTEMPTS_MAX, lastingFailure } from '../../activities/failures/lasting-failure.ts';
 
 const away = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { builtInCommands, createRegistry } from '../../activities/commands/registry.ts';
-import { findSandbox } from '../../activities/confinement/sandbox.ts';
+import { findSandbox } from '../../world/confinement/sandbox.ts';
 import { type ShellRequest } from '../../activities/shell/child.ts';
 import { runShell, type ShellResult } from '../../activities/shell/run-shell.ts';
 import type { Json } from '../../language/json.ts';

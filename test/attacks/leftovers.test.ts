@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { processStart } from '../../activities/shell/process/processes.ts';
+import { processStart } from '../../world/processes/processes.ts';
 import { temporaryFolder } from '../activities/harness/step-context.ts';
 import { shell } from './inside.ts';
 

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { openTransport } from '../../activities/mcp/open-transport.ts';
-import { processStart } from '../../activities/shell/process/processes.ts';
+import { openTransport } from '../../world/mcp/open-transport.ts';
+import { processStart } from '../../world/processes/processes.ts';
 import { temporaryFolder } from '../activities/harness/step-context.ts';
 
-const marks = fileURLToPath(new URL('../../dist/activities/shell/process/step-mark.js', import.meta.url));
+const marks = fileURLToPath(new URL('../../dist/world/processes/step-mark.js', import.meta.url));
 
 async function serve(server: string): Promise<string> {
   const project = await temporaryFolder();

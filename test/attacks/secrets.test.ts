@@ -1,8 +1,8 @@
 /** What a step's processes get of the worker's environment, and how a secret is found in what they print. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { isPassedOn } from '../../activities/shell/process/child-environment.ts';
-import { NOBODY_THERE } from '../../activities/shell/process/nobody-there.ts';
-import { secretsOf } from '../../activities/confinement/secrets.ts';
+import { isPassedOn } from '../../world/processes/child-environment.ts';
+import { NOBODY_THERE } from '../../world/processes/nobody-there.ts';
+import { secretsOf } from '../../activities/secrets/secrets.ts';
 import { temporaryFolder } from '../activities/harness/step-context.ts';
 import { repository } from '../activities/harness/repository.ts';
 import { type AttackedMode, command, hasSandbox, shell } from './inside.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { ShellRequest } from '../../activities/shell/child.ts';
 import { runShell } from '../../activities/shell/run-shell.ts';
-import { processStart } from '../../activities/shell/process/processes.ts';
+import { processStart } from '../../world/processes/processes.ts';
 import { shellContext, temporaryFolder, type TestContext } from '../activities/harness/step-context.ts';
 
 const run = (request: Partial<ShellRequest>, context: TestContext) =>

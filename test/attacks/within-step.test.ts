@@ -9,7 +9,7 @@ import { runShell } from '../../activities/shell/run-shell.ts';
 import { shellContext, temporaryFolder } from '../activities/harness/step-context.ts';
 
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
-const asks = `import('${dist}activities/shell/process/step-mark.js').then(async ({ isWithinStep }) => console.log(await isWithinStep()))`;
+const asks = `import('${dist}world/processes/step-mark.js').then(async ({ isWithinStep }) => console.log(await isWithinStep()))`;
 
 const run = (project: string, request: Partial<ShellRequest>) =>
   runShell({ command: 'true', timeoutMs: 60_000, ...request }, shellContext(project));

@@ -45,10 +45,21 @@ const laws: Law[] = [
       'language/limits.ts',
     ],
   },
-  // No step reaches a home, and which folder is one the services know that made it.
+  // No step reaches a home, and which folder is one the services know that made it. What a provider answered is a
+  // row, and so are the requests of which a cassette is made.
+  {
+    folder: 'world/',
+    ours: [
+      'world/',
+      'language/',
+      'types:prisma/store/contract/',
+      'prisma/store/values/content-hash.ts',
+      'services/home/home-records.ts',
+    ],
+  },
   {
     folder: 'activities/',
-    ours: ['activities/', 'language/', 'prisma/', 'interpreter/', 'services/home/home-records.ts'],
+    ours: ['activities/', 'world/', 'language/', 'prisma/', 'interpreter/', 'services/home/home-records.ts'],
   },
   // `doctor` looks for the sandbox and the proxy with the eyes of the step that needs them.
   {
@@ -56,9 +67,9 @@ const laws: Law[] = [
     ours: [
       'services/',
       'prisma/',
-      'activities/confinement/sandbox.ts',
-      'activities/http/proxy.ts',
-      'activities/shell/process/step-init.ts',
+      'world/confinement/sandbox.ts',
+      'world/http/proxy.ts',
+      'world/processes/step-init.ts',
     ],
   },
   {
@@ -72,8 +83,9 @@ const laws: Law[] = [
       'prisma/',
       'services/',
       'types:activities/',
-      'activities/failures/failures.ts',
-      'activities/confinement/sandbox.ts',
+      'types:world/',
+      'world/failures/failures.ts',
+      'world/confinement/sandbox.ts',
     ],
   },
   {
@@ -92,22 +104,25 @@ const laws: Law[] = [
       'services/',
       'runs/',
       'types:activities/',
-      'activities/failures/failures.ts',
+      'world/',
       'activities/checkpoints/',
-      'activities/confinement/confine.ts',
-      'activities/own-keys/own-keys.ts',
       'activities/definitions/',
-      'activities/editing/',
       'activities/commands/catalogue.ts',
-      'activities/models/',
-      'activities/mcp/',
-      'activities/shell/process/step-mark.ts',
-      'activities/shell/process/run-orphans.ts',
     ],
   },
   {
     folder: 'worker/',
-    ours: ['worker/', 'language/', 'interpreter/', 'workflows/', 'prisma/', 'activities/', 'services/', 'runs/'],
+    ours: [
+      'worker/',
+      'language/',
+      'interpreter/',
+      'workflows/',
+      'prisma/',
+      'world/',
+      'activities/',
+      'services/',
+      'runs/',
+    ],
   },
 ];
 

@@ -2,7 +2,6 @@
  * Files of at most 400 lines as the formatter leaves them (the linter holds functions to 60), and names
  * that say something. A longer file that reads better whole goes on the list, with the reason.
  */
-import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { files, isSource, read } from './tree.ts';
 
@@ -29,32 +28,6 @@ test('every exception is still needed', () => {
     (path) => !files.includes(path) || read(path).split('\n').length <= linesMax,
   );
   expect(needless).toEqual([]);
-});
-
-const filesMax = 13;
-
-/** Folders that may hold more files, each with its reason. */
-const fuller: Readonly<Record<string, string>> = {
-  'activities/turns/prompts': 'one file a prompt',
-  'client/cli/verbs': 'one file a verb',
-  'activities/commands': 'one file a family of commands',
-  'language/expression': 'one evaluator: parser, operators, methods and their budget',
-  'language/read/checks': 'one file a subject that is checked',
-  'language/read/rewrites': 'one file a rewrite of the dialects',
-  interpreter: 'one walk: in subfolders, more imports would cross folders than stay inside them',
-};
-
-/** Catalogues of data and pages, one file an entry. */
-const catalogues = ['docs/', 'test/cases/', 'test/conformance/', 'test/histories/', 'prisma/migrations/', 'sentinels/'];
-
-test('no folder has more files than a reader takes in', () => {
-  const counts = new Map<string, number>();
-  for (const path of files.filter(
-    (file) => file.includes('/') && !catalogues.some((folder) => file.startsWith(folder)),
-  ))
-    counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
-  const full = [...counts].filter(([, count]) => count > filesMax).map(([folder]) => folder);
-  expect(full.toSorted()).toEqual(Object.keys(fuller).toSorted());
 });
 
 const banned = new Set([

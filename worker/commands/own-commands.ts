@@ -8,7 +8,7 @@
  * - O4 Whatever it does to its process fails its step alone.
  */
 import { type Command, defineCommand } from '../../activities/commands/command.ts';
-import { beating } from '../../activities/shell/process/beating.ts';
+import { beating } from '../../world/processes/beating.ts';
 import type { JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
 import { ownEntry } from '../../runs/commands/project-commands.ts';

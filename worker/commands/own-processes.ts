@@ -8,8 +8,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandContext } from '../../activities/commands/command.ts';
-import { Failure } from '../../activities/failures/failures.ts';
-import { SHELL_BOUNDS } from '../../activities/shell/process/bounds.ts';
+import { Failure } from '../../world/failures/failures.ts';
+import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
 import type { Json } from '../../language/json.ts';
 import { QUICK_MS_MAX, type OwnCommand } from '../../services/commands/own-commands.ts';
 import type { ProjectCode } from '../../services/trust/project-code.ts';

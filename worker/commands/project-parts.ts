@@ -2,9 +2,9 @@
 import type { Command } from '../../activities/commands/command.ts';
 import { builtInCatalogue } from '../../activities/commands/catalogue.ts';
 import type { ChangingCommands } from '../../activities/commands/registry.ts';
-import type { Failure } from '../../activities/failures/failures.ts';
+import type { Failure } from '../../world/failures/failures.ts';
 import type { McpServers } from '../../activities/mcp/servers.ts';
-import { notAccepted } from '../../activities/mcp/not-accepted.ts';
+import { notAccepted } from '../../world/mcp/not-accepted.ts';
 import { mcpTools, projectCommands } from '../../runs/commands/project-commands.ts';
 import { acceptedReader, toolsDigest, type AcceptedServers } from '../../services/config/accepted-tools.ts';
 import type { Config } from '../../services/config/config.ts';

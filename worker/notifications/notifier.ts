@@ -3,7 +3,7 @@
  * were written with the events, and messages made of these. Every worker of the project does its part; one that dies in
  * between leaves rows that another takes up, so a message is sent at least once, under an id of its own.
  */
-import { fetchOutward, ProxyFault } from '../../activities/http/outward.ts';
+import { fetchOutward, ProxyFault } from '../../world/http/outward.ts';
 import { eventMatcher } from '../../language/events/event-glob.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { Delivery, NewDelivery, Notice, NoticeKind } from '../../prisma/store/contract/models/limit-contract.ts';

@@ -6,8 +6,8 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import type { Ignore } from 'ignore';
-import { ignoreRules } from '../../activities/project-texts/ignore-rules.ts';
-import { plainText } from '../../activities/project-texts/plain-file.ts';
+import { ignoreRules } from '../../world/files/ignore-rules.ts';
+import { plainText } from '../../world/files/plain-file.ts';
 
 export class GitIgnores {
   readonly #root: string;

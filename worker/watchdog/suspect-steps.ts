@@ -6,7 +6,7 @@
 import { ApplicationFailure, Context, type Info } from '@temporalio/activity';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { AroundStep } from '../../activities/segment/quick-steps.ts';
-import { Failure } from '../../activities/failures/failures.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { SHELL, WATCH } from '../../interpreter/contract.ts';
 import type { FailureCode } from '../../language/failure.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';

@@ -8,7 +8,7 @@ import { regexLengthMax } from '../../../language/limits.ts';
 import type { Rule } from '../../../language/model.ts';
 import type { Store } from '../../../prisma/store/contract/contract.ts';
 import type { Execution, ExecutionLine } from '../../../prisma/store/contract/execution-contract.ts';
-import { Failure } from '../../failures/failures.ts';
+import { Failure } from '../../../world/failures/failures.ts';
 
 export type ClassifiedLine = {
   line: string;

@@ -1,6 +1,6 @@
 /** A stream in lines: characters are never cut in half, and a line is as long as the bound at most. */
 import { StringDecoder } from 'node:string_decoder';
-import { SHELL_BOUNDS } from '../process/bounds.ts';
+import { SHELL_BOUNDS } from '../../../world/processes/bounds.ts';
 import { cutText, storable } from './utf8.ts';
 
 export class LineSplitter {

@@ -8,7 +8,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { LogChunk, Store } from '../../../prisma/store/contract/contract.ts';
 import type { ModelStream } from '../../../language/models/model-streams.ts';
-import { SHELL_BOUNDS } from '../process/bounds.ts';
+import { SHELL_BOUNDS } from '../../../world/processes/bounds.ts';
 import { ByteRing } from './byte-ring.ts';
 import { headCut, nextBoundary, storable } from './utf8.ts';
 

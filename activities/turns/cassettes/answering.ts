@@ -1,9 +1,9 @@
 /** Who answers a turn: models, or what a cassette holds of them. */
-import type { Models } from '../../models/open-models.ts';
-import type { RecordedModel } from '../../models/cassette/request-form.ts';
-import type { TurnOptions, TurnRequest, TurnResult } from '../../models/port/turn.ts';
-import type { AskedAt } from '../../models/resolve/resolve-model.ts';
-import type { Needs } from '../../models/resolve/route.ts';
+import type { Models } from '../../../world/models/open-models.ts';
+import type { RecordedModel } from '../../../world/models/cassette/request-form.ts';
+import type { TurnOptions, TurnRequest, TurnResult } from '../../../world/models/port/turn.ts';
+import type { AskedAt } from '../../../world/models/resolve/resolve-model.ts';
+import type { Needs } from '../../../world/models/resolve/route.ts';
 
 export type AnsweringModel = RecordedModel;
 

@@ -6,15 +6,15 @@
 import type { JsonObject } from '../../../language/json.ts';
 import type { RunContext } from '../../../prisma/store/contract/contract.ts';
 import type { Cassettes, RequestOf } from '../../../prisma/store/contract/models/cassette-contract.ts';
-import { Failure } from '../../failures/failures.ts';
-import type { Cassette, CassetteEntry } from '../../models/cassette/cassette.ts';
-import { nearestTo } from '../../models/cassette/nearest.ts';
-import { Placeholders } from '../../models/cassette/placeholders.ts';
-import { placeOf } from '../../models/cassette/record-cassette.ts';
-import { digestOf, formOf, type RequestHead } from '../../models/cassette/request-form.ts';
-import { TurnError } from '../../models/port/turn-failure.ts';
-import type { AnswerBlock } from '../../models/port/message.ts';
-import type { Delta, TurnOptions, TurnResult } from '../../models/port/turn.ts';
+import { Failure } from '../../../world/failures/failures.ts';
+import type { Cassette, CassetteEntry } from '../../../world/models/cassette/cassette.ts';
+import { nearestTo } from '../../../world/models/cassette/nearest.ts';
+import { Placeholders } from '../../../world/models/cassette/placeholders.ts';
+import { placeOf } from '../../../world/models/cassette/record-cassette.ts';
+import { digestOf, formOf, type RequestHead } from '../../../world/models/cassette/request-form.ts';
+import { TurnError } from '../../../world/models/port/turn-failure.ts';
+import type { AnswerBlock } from '../../../world/models/port/message.ts';
+import type { Delta, TurnOptions, TurnResult } from '../../../world/models/port/turn.ts';
 import type { Answerers, ModelRequest } from './answering.ts';
 
 export interface Replay {

@@ -1,10 +1,10 @@
 /** Remembers what a turn asks of models, and what came of it; whoever keeps the turn's answer keeps it, too. */
 import type { JsonObject } from '../../../language/json.ts';
 import type { AskedRequest } from '../../../prisma/store/contract/models/conversation-contract.ts';
-import type { RequestHead } from '../../models/cassette/request-form.ts';
-import { TurnError } from '../../models/port/turn-failure.ts';
-import type { TurnResult } from '../../models/port/turn.ts';
-import { failureOf } from '../../models/provider/take-turn.ts';
+import type { RequestHead } from '../../../world/models/cassette/request-form.ts';
+import { TurnError } from '../../../world/models/port/turn-failure.ts';
+import type { TurnResult } from '../../../world/models/port/turn.ts';
+import { failureOf } from '../../../world/models/provider/take-turn.ts';
 import type { Answerers, AnsweringModel, ModelRequest } from './answering.ts';
 
 export class Recorder implements Answerers {

@@ -1,7 +1,7 @@
 /** The cassettes of the runs that are being replayed here, each read once. */
 import { LRUCache } from 'lru-cache';
 import type { Store } from '../../../prisma/store/contract/contract.ts';
-import { readCassette, type Cassette } from '../../models/cassette/cassette.ts';
+import { readCassette, type Cassette } from '../../../world/models/cassette/cassette.ts';
 import type { Replay } from './player.ts';
 
 const RUNS_MAX = 10_000;

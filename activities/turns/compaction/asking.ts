@@ -2,9 +2,9 @@
 import type { TurnRequest } from '../../../interpreter/contract.ts';
 import type { Conversations, PlacedMessage } from '../../../prisma/store/contract/models/conversation-contract.ts';
 import type { JsonObject } from '../../../language/json.ts';
-import type { TurnFailure } from '../../models/port/turn-failure.ts';
-import type { Tool, TurnReply, TurnResult } from '../../models/port/turn.ts';
-import { estimateRequest, estimateText } from '../../models/request/estimate.ts';
+import type { TurnFailure } from '../../../world/models/port/turn-failure.ts';
+import type { Tool, TurnReply, TurnResult } from '../../../world/models/port/turn.ts';
+import { estimateRequest, estimateText } from '../../../world/models/request/estimate.ts';
 import type { AnsweringModel } from '../cassettes/answering.ts';
 import type { Asking } from './compactor.ts';
 import { tokensOf } from './plan.ts';

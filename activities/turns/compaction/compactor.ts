@@ -12,10 +12,10 @@ import type {
   Conversations,
   PlacedMessage,
 } from '../../../prisma/store/contract/models/conversation-contract.ts';
-import { textOf, type Message } from '../../models/port/message.ts';
-import type { TurnReply, TurnResult } from '../../models/port/turn.ts';
+import { textOf, type Message } from '../../../world/models/port/message.ts';
+import type { TurnReply, TurnResult } from '../../../world/models/port/turn.ts';
 import { NO_USAGE, plusUsage, type TokenUsage } from '../../../language/models/token-usage.ts';
-import { costOf } from '../../models/records/cost.ts';
+import { costOf } from '../../../world/models/records/cost.ts';
 import type { AnsweringModel } from '../cassettes/answering.ts';
 import { leftOut } from '../prompts/left-out.ts';
 import { summarized } from '../prompts/summarized.ts';

@@ -5,9 +5,9 @@
  */
 import type { AutoCompact } from '../../../interpreter/effect.ts';
 import type { PlacedMessage } from '../../../prisma/store/contract/models/conversation-contract.ts';
-import type { Message } from '../../models/port/message.ts';
-import type { ModelFacts } from '../../models/records/facts.ts';
-import { estimateBlocks, estimateText } from '../../models/request/estimate.ts';
+import type { Message } from '../../../world/models/port/message.ts';
+import type { ModelFacts } from '../../../world/models/records/facts.ts';
+import { estimateBlocks, estimateText } from '../../../world/models/request/estimate.ts';
 import { shortResultMax, shown, shownRow, type Plan } from './view.ts';
 
 const usualThreshold = 0.95;

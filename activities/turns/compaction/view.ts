@@ -3,8 +3,8 @@
  * conversation begins with (turn 0: the definition's own prompt, system and messages) is always shown.
  */
 import type { PlacedMessage } from '../../../prisma/store/contract/models/conversation-contract.ts';
-import type { Message, ToolResultBlock } from '../../models/port/message.ts';
-import { textOf } from '../../models/port/message.ts';
+import type { Message, ToolResultBlock } from '../../../world/models/port/message.ts';
+import { textOf } from '../../../world/models/port/message.ts';
 import { clearedResult } from '../prompts/cleared-result.ts';
 import { shortenedText } from '../../../language/models/shortened-text.ts';
 

@@ -7,7 +7,7 @@ import type { ModelStream } from '../../../language/models/model-streams.ts';
 import type { Json } from '../../../language/json.ts';
 import type { Masker } from '../../../language/masking/masker.ts';
 import type { Store } from '../../../prisma/store/contract/contract.ts';
-import type { Delta } from '../../models/port/turn.ts';
+import type { Delta } from '../../../world/models/port/turn.ts';
 import { StepLog, type LogLabel } from '../../shell/output/step-log.ts';
 import { StreamMask } from '../../shell/output/stream-mask.ts';
 

@@ -1,5 +1,5 @@
 /** Told before the prompt: what the run knows that the prompt does not say itself. */
-import type { ContextPart } from '../../models/request/fit-context.ts';
+import type { ContextPart } from '../../../world/models/request/fit-context.ts';
 import type { Prompt } from './prompt.ts';
 
 export const context: Prompt<{ parts: readonly ContextPart[] }> = {

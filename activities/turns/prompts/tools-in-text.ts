@@ -1,5 +1,5 @@
 /** Told to a model that has no tools of its own: which there are, and how it writes a call. */
-import type { Tool } from '../../models/port/turn.ts';
+import type { Tool } from '../../../world/models/port/turn.ts';
 import type { Prompt } from './prompt.ts';
 
 export const toolsInText: Prompt<{ tools: readonly Tool[] }> = {

@@ -4,9 +4,9 @@
  */
 import { readJson } from '../../../language/expression/json-text.ts';
 import { isJsonObject } from '../../../language/json.ts';
-import type { ToolCallBlock } from '../../models/port/message.ts';
-import type { Tool } from '../../models/port/turn.ts';
-import { wireNames } from '../../models/request/wire-names.ts';
+import type { ToolCallBlock } from '../../../world/models/port/message.ts';
+import type { Tool } from '../../../world/models/port/turn.ts';
+import { wireNames } from '../../../world/models/request/wire-names.ts';
 import { FORMS, written } from './text-forms.ts';
 
 const callsMax = 50;

@@ -1,7 +1,7 @@
 /** Which calls of an answer are made, and which are only said. */
 import type { TurnSettings } from '../../../interpreter/effect.ts';
-import { textOf, type AnswerBlock, type ToolCallBlock } from '../../models/port/message.ts';
-import type { Tool, TurnReply } from '../../models/port/turn.ts';
+import { textOf, type AnswerBlock, type ToolCallBlock } from '../../../world/models/port/message.ts';
+import type { Tool, TurnReply } from '../../../world/models/port/turn.ts';
 import { callsInText } from './text-calls.ts';
 
 /** What the run goes on with, and calls that are not performed: of a turn that has none, or written where nobody reads them. */

@@ -6,7 +6,7 @@
  * (language/events/visible.ts). A line stays one: what follows a newline in it begins with a bar, so that nothing
  * can look like a line of ours.
  */
-import { ownMasker } from '../../../activities/own-keys/own-keys.ts';
+import { ownMasker } from '../../../world/own-keys/own-keys.ts';
 import { barred, visible } from '../../../language/events/visible.ts';
 import type { Paint } from '../../show/paint.ts';
 import { paintFor, rendered } from './ink.ts';

@@ -1,6 +1,6 @@
 /** The models that a worker of this folder would have, for the length of one verb. */
 import { join } from 'node:path';
-import { Models } from '../../../activities/models/open-models.ts';
+import { Models } from '../../../world/models/open-models.ts';
 import { readConfig } from '../../../services/config/config.ts';
 import { modelRegistry } from '../../../services/home/home-files.ts';
 import { changedSettings } from '../../../services/supervisor/kept-settings.ts';
@@ -20,7 +20,7 @@ export async function withModels<Result>(output: Output, use: (models: Models) =
     settings: (config ?? NO_PROJECT_CONFIG).models,
     env,
     registry: modelRegistry(home),
-    program: { path: join(packageRoot, 'dist', 'activities', 'models', 'local', 'model-process.js') },
+    program: { path: join(packageRoot, 'dist', 'world', 'models', 'local', 'model-process.js') },
     project,
   });
   try {

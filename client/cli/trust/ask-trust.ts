@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { refuseUntrusted, isTrusted, changesOf, trustCode } from '../../../services/trust/trusted-code.ts';
 import type { ProjectCode } from '../../../services/trust/project-code.ts';
 import { ClientError } from '../../../runs/client-error.ts';
-import { isWithinStep } from '../../../activities/shell/process/step-mark.ts';
+import { isWithinStep } from '../../../world/processes/step-mark.ts';
 import type { Output } from '../output/output.ts';
 
 const shownMax = 40;

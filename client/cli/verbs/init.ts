@@ -60,7 +60,7 @@ const CONFIG = 'sentinel.config.ts';
 /** What this very verb wrote for a person needs no question; where nothing can be kept, the next verb asks. */
 async function trustOwn(path: string): Promise<void> {
   const [{ isWithinStep }, { readProjectCode }, { trustCode }, { ConfigError }] = await Promise.all([
-    import('../../../activities/shell/process/step-mark.ts'),
+    import('../../../world/processes/step-mark.ts'),
     import('../../../services/trust/project-code.ts'),
     import('../../../services/trust/trusted-code.ts'),
     import('../../../services/home/config-error.ts'),

@@ -2,10 +2,10 @@
 import type { Command } from 'commander';
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import type { ShownModel, ShownProvider } from '../../../activities/models/inventory.ts';
+import type { ShownModel, ShownProvider } from '../../../world/models/inventory.ts';
 import type { CircuitState } from '../../../prisma/store/contract/models/limit-contract.ts';
 import { circuitWords } from '../../../services/circuit-words.ts';
-import type { Prices } from '../../../activities/models/records/facts.ts';
+import type { Prices } from '../../../world/models/records/facts.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { table } from '../output/table.ts';
@@ -57,7 +57,7 @@ Examples:
       const output = openOutput(self.optsWithGlobals<Options>());
       const [{ withModels }, { inventory }] = await Promise.all([
         import('../request/open-models.ts'),
-        import('../../../activities/models/inventory.ts'),
+        import('../../../world/models/inventory.ts'),
       ]);
       const [listed, circuits] = await Promise.all([
         withModels(output, ({ directory }) => inventory(directory, new AbortController().signal)),
@@ -147,7 +147,7 @@ async function testModel(asked: string, options: Options & { prompt: string }): 
   const output = openOutput(options);
   const [{ withModels }, { askOnce }] = await Promise.all([
     import('../request/open-models.ts'),
-    import('../../../activities/models/ask-once.ts'),
+    import('../../../world/models/ask-once.ts'),
   ]);
   const progress = new Progress(output);
   progress.say(`asking ${asked}`);
@@ -185,7 +185,7 @@ Examples:
       const output = openOutput(self.optsWithGlobals<Options>());
       const [{ withModels }, { pullModel }] = await Promise.all([
         import('../request/open-models.ts'),
-        import('../../../activities/models/ask-once.ts'),
+        import('../../../world/models/ask-once.ts'),
       ]);
       const progress = new Progress(output);
       const pulled = await withModels(output, (models) =>
@@ -228,7 +228,7 @@ async function addModel(given: string, options: Options & { name?: string }): Pr
     throw usage(`--name ${name} cannot name a model; use letters, digits, and . _ : -`);
   const [{ withModels }, { addLocal }] = await Promise.all([
     import('../request/open-models.ts'),
-    import('../../../activities/models/ask-once.ts'),
+    import('../../../world/models/ask-once.ts'),
   ]);
   const added = await withModels(output, (models) => addLocal(models, name, path));
   output.object(added.ok ? { ...added, sizeBytes: found.size } : added);

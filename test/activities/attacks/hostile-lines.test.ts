@@ -4,10 +4,10 @@
  */
 import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { whyNotRead } from '../../../activities/checkpoints/repository/read-refs.ts';
-import { explainOpenAi } from '../../../activities/models/openai/refusals.ts';
-import { hasException } from '../../../activities/project-texts/ignore-rules.ts';
-import { isWorkerGone } from '../../../activities/shell/process/orphans.ts';
+import { whyNotRead } from '../../../world/git/repository/read-refs.ts';
+import { explainOpenAi } from '../../../world/models/openai/refusals.ts';
+import { hasException } from '../../../world/files/ignore-rules.ts';
+import { isWorkerGone } from '../../../world/processes/orphans.ts';
 import type { Printed } from '../../../activities/verify/parse/finding.ts';
 import { parseGo } from '../../../activities/verify/parse/go.ts';
 import { parsePytest } from '../../../activities/verify/parse/junit.ts';

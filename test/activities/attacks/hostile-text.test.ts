@@ -3,10 +3,10 @@
  * and not with its square. It is held against what plain passes over such a text cost here and now.
  */
 import { describe, expect, test } from 'vitest';
-import { indentUnit } from '../../../activities/editing/indentation.ts';
-import { findPassage } from '../../../activities/editing/passage.ts';
-import { Placeholders } from '../../../activities/models/cassette/placeholders.ts';
-import { readArguments } from '../../../activities/models/answer/json-arguments.ts';
+import { indentUnit } from '../../../world/editing/indentation.ts';
+import { findPassage } from '../../../world/editing/passage.ts';
+import { Placeholders } from '../../../world/models/cassette/placeholders.ts';
+import { readArguments } from '../../../world/models/answer/json-arguments.ts';
 import { callsInText } from '../../../activities/turns/tools/text-calls.ts';
 import { parseAnyOutput } from '../../../activities/verify/parse/any-output.ts';
 import { parseCargo } from '../../../activities/verify/parse/cargo.ts';

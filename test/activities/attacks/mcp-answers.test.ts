@@ -2,7 +2,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { McpConnection } from '../../../activities/mcp/connection.ts';
+import { McpConnection } from '../../../world/mcp/connection.ts';
 
 const MIB = 1024 * 1024;
 const greeting = (id: number) => ({

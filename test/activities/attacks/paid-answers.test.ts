@@ -4,9 +4,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
-import { Failure } from '../../../activities/failures/failures.ts';
-import { Models } from '../../../activities/models/open-models.ts';
-import { NO_SETTINGS } from '../../../activities/models/resolve/settings.ts';
+import { Failure } from '../../../world/failures/failures.ts';
+import { Models } from '../../../world/models/open-models.ts';
+import { NO_SETTINGS } from '../../../world/models/resolve/settings.ts';
 import { runTurn, type TurnParts, type TurnPlace } from '../../../activities/turns/run-turn.ts';
 import type { TurnRequest } from '../../../interpreter/contract.ts';
 import type { TurnOutcome } from '../../../interpreter/effect.ts';

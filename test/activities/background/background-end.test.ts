@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { secretsOf } from '../../../activities/confinement/secrets.ts';
+import { secretsOf } from '../../../activities/secrets/secrets.ts';
 import { BackgroundProcesses } from '../../../activities/shell/background.ts';
 import type { WatchResult } from '../../../activities/shell/watch.ts';
 import { sealEnvironment } from '../../../runs/seal-environment.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { BackgroundProcesses } from '../../../activities/shell/background.ts';
-import { portIn } from '../../../activities/shell/process/served-port.ts';
+import { portIn } from '../../../world/processes/served-port.ts';
 import type { WatchResult } from '../../../activities/shell/watch.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import { finished, started, useStore } from '../../store/harness/opened.ts';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { CHECKPOINT_BOUNDS } from '../../../activities/checkpoints/trees/bounds.ts';
+import { CHECKPOINT_BOUNDS } from '../../../world/git/trees/bounds.ts';
 import { openRepositoryRun } from '../harness/repository-run.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 

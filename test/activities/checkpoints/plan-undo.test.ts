@@ -1,7 +1,7 @@
 /** What becomes of each file, from what the steps did to it. */
 import { expect, test } from 'vitest';
 import { planUndo, type Stretch } from '../../../activities/checkpoints/plan-undo.ts';
-import type { FileState } from '../../../activities/checkpoints/trees/tree-diffs.ts';
+import type { FileState } from '../../../world/git/trees/tree-diffs.ts';
 
 const at = (blob: string | null): FileState => (blob === null ? null : { mode: '100644', blob });
 

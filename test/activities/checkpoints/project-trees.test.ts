@@ -14,10 +14,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { adoptHome } from '../../../services/home/own-home.ts';
-import { CHECKPOINT_BOUNDS } from '../../../activities/checkpoints/trees/bounds.ts';
-import { GitTrouble } from '../../../activities/checkpoints/trees/shadow-git.ts';
+import { CHECKPOINT_BOUNDS } from '../../../world/git/trees/bounds.ts';
+import { GitTrouble } from '../../../world/git/trees/shadow-git.ts';
 import { sweepTrees } from '../../../activities/checkpoints/sweep-trees.ts';
-import { diffTrees, patchOf, readBlobs } from '../../../activities/checkpoints/trees/tree-diffs.ts';
+import { diffTrees, patchOf, readBlobs } from '../../../world/git/trees/tree-diffs.ts';
 import { pathsIn, writtenProject } from '../harness/written-project.ts';
 
 const dayMs = 86_400_000;

@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, readdirSync, readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { CHECKPOINT_BOUNDS } from '../../../activities/checkpoints/trees/bounds.ts';
+import { CHECKPOINT_BOUNDS } from '../../../world/git/trees/bounds.ts';
 import { changesOf } from '../../../activities/checkpoints/changes.ts';
 import { StepCheckpoints, type WritingStep } from '../../../activities/checkpoints/step-checkpoints.ts';
 import { undoFromStep, undoRun, type Undone, type UndoRequest } from '../../../activities/checkpoints/undo.ts';

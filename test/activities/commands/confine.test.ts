@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { resolveInside } from '../../../activities/confinement/confine.ts';
+import { resolveInside } from '../../../world/confinement/confine.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 
 /** `base/project` is the project; `base/secret` lies beside it, `base/project-b` has its name's start. */

@@ -1,8 +1,8 @@
 /** What edits make of a text, case by case. */
 import { describe, expect, it } from 'vitest';
-import { applyEdits, type Edit } from '../../../activities/editing/apply-edits.ts';
-import { editFile } from '../../../activities/editing/edit-file.ts';
-import type { Failure } from '../../../activities/failures/failures.ts';
+import { applyEdits, type Edit } from '../../../world/editing/apply-edits.ts';
+import { editFile } from '../../../world/editing/edit-file.ts';
+import type { Failure } from '../../../world/failures/failures.ts';
 
 interface Case {
   name: string;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CommandContext } from '../../../activities/commands/command.ts';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
-import { secretsOf } from '../../../activities/confinement/secrets.ts';
+import { secretsOf } from '../../../activities/secrets/secrets.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { commandContext } from '../harness/command-context.ts';

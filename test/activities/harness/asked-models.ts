@@ -1,7 +1,7 @@
 /** Models behind a server that answers as OpenAI's wire does, and what it was asked. */
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { Models } from '../../../activities/models/open-models.ts';
-import { NO_SETTINGS, type ModelSettings } from '../../../activities/models/resolve/settings.ts';
+import { Models } from '../../../world/models/open-models.ts';
+import { NO_SETTINGS, type ModelSettings } from '../../../world/models/resolve/settings.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import { Double, type Reply } from '../../models/wires/double.ts';
 import { openAiWire as wire } from '../../models/wires/openai-wire.ts';

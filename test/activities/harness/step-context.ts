@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { ShellContext } from '../../../activities/shell/child.ts';
-import { livingGroups } from '../../../activities/shell/process/process-table.ts';
+import { livingGroups } from '../../../world/processes/process-table.ts';
 import type { LogChunk } from '../../../prisma/store/contract/contract.ts';
 
 export async function temporaryFolder(): Promise<string> {

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ProjectTrees } from '../../../activities/checkpoints/project-trees.ts';
-import { RECORD } from '../../../activities/checkpoints/trees/entries.ts';
-import { placeOf, ShadowGit } from '../../../activities/checkpoints/trees/shadow-git.ts';
+import { RECORD } from '../../../world/git/trees/entries.ts';
+import { placeOf, ShadowGit } from '../../../world/git/trees/shadow-git.ts';
 import { temporaryFolder } from './step-context.ts';
 
 export interface WrittenProject {

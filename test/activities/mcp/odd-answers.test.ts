@@ -2,8 +2,8 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
-import { callValue } from '../../../activities/mcp/call-value.ts';
-import { McpConnection } from '../../../activities/mcp/connection.ts';
+import { callValue } from '../../../world/mcp/call-value.ts';
+import { McpConnection } from '../../../world/mcp/connection.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import { CompanyProxy } from '../../models/wires/proxy.ts';
 

@@ -5,7 +5,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
 import { findChromium } from '../../../activities/commands/screenshot.ts';
-import { PageProxy } from '../../../activities/pages/page-proxy.ts';
+import { PageProxy } from '../../../world/pages/page-proxy.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { CompanyProxy } from '../../models/wires/proxy.ts';
 

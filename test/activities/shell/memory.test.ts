@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Confinement } from '../../../language/permissions.ts';
-import { processStart } from '../../../activities/shell/process/processes.ts';
+import { processStart } from '../../../world/processes/processes.ts';
 import { type ShellRequest } from '../../../activities/shell/child.ts';
 import { runShell } from '../../../activities/shell/run-shell.ts';
-import { findSandbox } from '../../../activities/confinement/sandbox.ts';
+import { findSandbox } from '../../../world/confinement/sandbox.ts';
 import { shellContext, temporaryFolder } from '../harness/step-context.ts';
 
 const finding = await findSandbox();

@@ -3,7 +3,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, test } from 'vitest';
 import type { ShellRequest } from '../../../activities/shell/child.ts';
-import { childEnvironment } from '../../../activities/shell/process/child-environment.ts';
+import { childEnvironment } from '../../../world/processes/child-environment.ts';
 import { runShell } from '../../../activities/shell/run-shell.ts';
 import { shellContext, temporaryFolder } from '../harness/step-context.ts';
 

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ShellRequest } from '../../../activities/shell/child.ts';
 import { runShell } from '../../../activities/shell/run-shell.ts';
-import { findSandbox } from '../../../activities/confinement/sandbox.ts';
+import { findSandbox } from '../../../world/confinement/sandbox.ts';
 import { withValueFiles } from '../../../activities/shell/value-files.ts';
 import { shellContext, temporaryFolder } from '../harness/step-context.ts';
 

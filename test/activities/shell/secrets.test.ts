@@ -1,8 +1,8 @@
 /** Values of listed environment variables: out of results, logs and events, wherever a chunk is cut. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { secretsOf, unsealedFor, withMaskedFailures } from '../../../activities/confinement/secrets.ts';
-import { Failure } from '../../../activities/failures/failures.ts';
+import { secretsOf, unsealedFor, withMaskedFailures } from '../../../activities/secrets/secrets.ts';
+import { Failure } from '../../../world/failures/failures.ts';
 import { type ShellRequest } from '../../../activities/shell/child.ts';
 import { runShell } from '../../../activities/shell/run-shell.ts';
 import { StreamMask } from '../../../activities/shell/output/stream-mask.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { array, assert, integer, nat, property, string, uint8Array } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SHELL_BOUNDS } from '../../../activities/shell/process/bounds.ts';
+import { SHELL_BOUNDS } from '../../../world/processes/bounds.ts';
 import { ByteRing } from '../../../activities/shell/output/byte-ring.ts';
 import { Capture } from '../../../activities/shell/output/capture.ts';
 import { startChild } from '../../../activities/shell/child.ts';

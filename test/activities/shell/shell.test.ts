@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { outputBytesMax, valueBytesMax } from '../../../language/limits.ts';
-import { SHELL_BOUNDS } from '../../../activities/shell/process/bounds.ts';
+import { SHELL_BOUNDS } from '../../../world/processes/bounds.ts';
 import { type ShellRequest } from '../../../activities/shell/child.ts';
 import { runShell } from '../../../activities/shell/run-shell.ts';
 import { isGroupAlive, shellContext, temporaryFolder, type TestContext } from '../harness/step-context.ts';

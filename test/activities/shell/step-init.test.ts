@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
-import { processStart } from '../../../activities/shell/process/processes.ts';
-import { LANGUAGES, probe, readReport, underInit } from '../../../activities/shell/process/step-init.ts';
-import { MARK_MAX } from '../../../activities/shell/process/step-mark.ts';
+import { processStart } from '../../../world/processes/processes.ts';
+import { LANGUAGES, probe, readReport, underInit } from '../../../world/processes/step-init.ts';
+import { MARK_MAX } from '../../../world/processes/step-mark.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 
 const bounds = { mark: { own: 2 ** 40 + 7, most: MARK_MAX }, dataBytes: 2 ** 32 };

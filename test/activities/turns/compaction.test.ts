@@ -1,8 +1,8 @@
 /** Conversations that outgrow the window of their model: what is shown then, what it costs, and what stays in the store. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
-import { Models } from '../../../activities/models/open-models.ts';
-import { NO_SETTINGS } from '../../../activities/models/resolve/settings.ts';
+import { Models } from '../../../world/models/open-models.ts';
+import { NO_SETTINGS } from '../../../world/models/resolve/settings.ts';
 import { keepCallResult } from '../../../activities/turns/call-result.ts';
 import { runTurn } from '../../../activities/turns/run-turn.ts';
 import type { TurnRequest } from '../../../interpreter/contract.ts';

@@ -1,8 +1,8 @@
 /** Turns that are answered from what was recorded of others: answers, refusals, summaries, and models that were not found. */
 import { expect, test } from 'vitest';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
-import type { Delta } from '../../../activities/models/port/turn.ts';
-import type { Models } from '../../../activities/models/open-models.ts';
+import type { Delta } from '../../../world/models/port/turn.ts';
+import type { Models } from '../../../world/models/open-models.ts';
 import { Shelf } from '../../../activities/turns/cassettes/shelf.ts';
 import { keepCallResult } from '../../../activities/turns/call-result.ts';
 import { runTurn } from '../../../activities/turns/run-turn.ts';

@@ -1,7 +1,7 @@
 /** Calls over a real store: what is claimed, what runs again, and what nobody does a second time. */
 import { expect, test } from 'vitest';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
-import { Failure } from '../../../activities/failures/failures.ts';
+import { Failure } from '../../../world/failures/failures.ts';
 import { runCall } from '../../../activities/turns/run-call.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { useStore } from '../../store/harness/opened.ts';

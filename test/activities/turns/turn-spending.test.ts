@@ -1,9 +1,9 @@
 /** What a turn costs is kept, whatever comes of it. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
-import { Models } from '../../../activities/models/open-models.ts';
-import { TURN_LIMITS } from '../../../activities/models/port/turn.ts';
-import { NO_SETTINGS } from '../../../activities/models/resolve/settings.ts';
+import { Models } from '../../../world/models/open-models.ts';
+import { TURN_LIMITS } from '../../../world/models/port/turn.ts';
+import { NO_SETTINGS } from '../../../world/models/resolve/settings.ts';
 import { runTurn } from '../../../activities/turns/run-turn.ts';
 import type { TurnOutcome } from '../../../interpreter/effect.ts';
 import type { CostSum } from '../../../prisma/store/contract/models/spending-contract.ts';

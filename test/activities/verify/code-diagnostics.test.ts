@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { CommandContext } from '../../../activities/commands/command.ts';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
-import { groupsOfStep } from '../../../activities/shell/process/orphans.ts';
+import { groupsOfStep } from '../../../world/processes/orphans.ts';
 import { root } from '../../project/tree.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { temporaryFolder } from '../harness/step-context.ts';

@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { enginePlaces, engineRoot, findRoot, isEngine } from '../../../activities/confinement/engine-places.ts';
+import { enginePlaces, engineRoot, findRoot, isEngine } from '../../../world/confinement/engine-places.ts';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
 import type { Json } from '../../../language/json.ts';
 import { commandContext } from '../../activities/harness/command-context.ts';

@@ -2,9 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findHelper } from '../../../activities/own-programs/helper-programs.ts';
-import { findSandbox, sandboxDoubt } from '../../../activities/confinement/sandbox.ts';
-import { trySandbox } from '../../../activities/confinement/sandbox-probe.ts';
+import { findHelper } from '../../../world/own-programs/helper-programs.ts';
+import { findSandbox, sandboxDoubt } from '../../../world/confinement/sandbox.ts';
+import { trySandbox } from '../../../world/confinement/sandbox-probe.ts';
 import { temporaryFolder } from '../../activities/harness/step-context.ts';
 import { hasSandbox, shell } from '../inside.ts';
 

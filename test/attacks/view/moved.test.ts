@@ -3,8 +3,8 @@ import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promise
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openBeneath } from '../../../activities/confinement/beneath.ts';
-import { Failure } from '../../../activities/failures/failures.ts';
+import { openBeneath } from '../../../world/confinement/beneath.ts';
+import { Failure } from '../../../world/failures/failures.ts';
 import { adoptHome } from '../../../services/home/own-home.ts';
 import { runShell, type ShellResult } from '../../../activities/shell/run-shell.ts';
 import { shellContext, temporaryFolder } from '../../activities/harness/step-context.ts';

@@ -8,8 +8,8 @@ import { runShell, type ShellResult } from '../../../activities/shell/run-shell.
 import { commandContext } from '../../activities/harness/command-context.ts';
 import { repository } from '../../activities/harness/repository.ts';
 import { pathsIn, writtenProject } from '../../activities/harness/written-project.ts';
-import { isOfRecord } from '../../../activities/checkpoints/trees/entries.ts';
-import { diffTrees } from '../../../activities/checkpoints/trees/tree-diffs.ts';
+import { isOfRecord } from '../../../world/git/trees/entries.ts';
+import { diffTrees } from '../../../world/git/trees/tree-diffs.ts';
 import { shellContext, temporaryFolder } from '../../activities/harness/step-context.ts';
 import { hasSandbox, shell } from '../inside.ts';
 

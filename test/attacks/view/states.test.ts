@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { expect, it } from 'vitest';
 import { ProjectTrees } from '../../../activities/checkpoints/project-trees.ts';
-import { ShadowGit } from '../../../activities/checkpoints/trees/shadow-git.ts';
+import { ShadowGit } from '../../../world/git/trees/shadow-git.ts';
 import { temporaryFolder } from '../../activities/harness/step-context.ts';
 
 const FILES = 300;

@@ -2,8 +2,8 @@
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { findProtectedPlaces } from '../../../activities/confinement/protected-places.ts';
-import { ProjectView } from '../../../activities/confinement/project-view.ts';
+import { findProtectedPlaces } from '../../../world/confinement/protected-places.ts';
+import { ProjectView } from '../../../world/confinement/project-view.ts';
 import { temporaryFolder } from '../../activities/harness/step-context.ts';
 
 const NOBODY = 65_534;

@@ -1,6 +1,6 @@
 /** The TypeScript client in a process of a step: refused what the verbs are refused there, whoever it says it is. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { STEP_MARKER } from '../../../activities/shell/process/processes.ts';
+import { STEP_MARKER } from '../../../world/processes/processes.ts';
 import { SentinelClient } from '../../../client/client.ts';
 import { CHOICES, letsAct } from '../../../language/events/question.ts';
 

@@ -7,7 +7,7 @@ import { asClientError } from '../../../client/contract/as-client-error.ts';
 import { ClientError, readDefinition, SentinelClient } from '../../../client/package/client.ts';
 import type { Definition } from '../../../language/model.ts';
 import type { Run } from '../../../prisma/store/contract/contract.ts';
-import { Failure } from '../../../activities/failures/failures.ts';
+import { Failure } from '../../../world/failures/failures.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'sentinel-client-errors-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));

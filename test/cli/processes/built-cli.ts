@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { markLine, markOf } from '../../../activities/shell/process/step-mark.ts';
+import { markLine, markOf } from '../../../world/processes/step-mark.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 

@@ -9,7 +9,7 @@ import {
   type SegmentRequest,
   type SegmentResult,
 } from '../../../interpreter/contract.ts';
-import { Failure } from '../../../activities/failures/failures.ts';
+import { Failure } from '../../../world/failures/failures.ts';
 import type { QuickSteps } from '../../../activities/segment/quick-steps.ts';
 import { runSegment } from '../../../activities/segment/run-segment.ts';
 import type { Json } from '../../../language/json.ts';

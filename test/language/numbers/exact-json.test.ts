@@ -1,7 +1,7 @@
 /** JSON is read so that no number becomes another one, by every reader. */
 import { assert, boolean, property, stringMatching, tuple } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readInput, readArguments } from '../../../activities/models/answer/json-arguments.ts';
+import { readInput, readArguments } from '../../../world/models/answer/json-arguments.ts';
 import { parsedWhole, readJson } from '../../../language/expression/json-text.ts';
 import { Budget } from '../../../language/expression/budget.ts';
 import { ofShellResult } from '../../../language/expression/shell-result.ts';

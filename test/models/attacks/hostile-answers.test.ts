@@ -1,8 +1,8 @@
 /** Answers that no honest provider sends: each ends as a reply or a failure of the closed union, with a count that sums take. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { CallPieces } from '../../../activities/models/openai/call-pieces.ts';
-import { readUsage, type SaidUsage } from '../../../activities/models/answer/usage.ts';
-import type { TurnResult } from '../../../activities/models/port/turn.ts';
+import { CallPieces } from '../../../world/models/openai/call-pieces.ts';
+import { readUsage, type SaidUsage } from '../../../world/models/answer/usage.ts';
+import type { TurnResult } from '../../../world/models/port/turn.ts';
 import type { TokenUsage } from '../../../language/models/token-usage.ts';
 import { replyOf, say, TOOLS, turn, useDouble, WIRES } from '../harness/turns.ts';
 import { streamed, type Wire } from '../wires/wire.ts';

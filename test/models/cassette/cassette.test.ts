@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { StoredRequest } from '../../../prisma/store/contract/models/cassette-contract.ts';
-import { cassetteText, readCassette, type CassetteEntry } from '../../../activities/models/cassette/cassette.ts';
-import { nearestTo } from '../../../activities/models/cassette/nearest.ts';
-import { Placeholders } from '../../../activities/models/cassette/placeholders.ts';
-import { entryOf } from '../../../activities/models/cassette/record-cassette.ts';
-import { formOf, type RequestForm, type RequestHead } from '../../../activities/models/cassette/request-form.ts';
+import { cassetteText, readCassette, type CassetteEntry } from '../../../world/models/cassette/cassette.ts';
+import { nearestTo } from '../../../world/models/cassette/nearest.ts';
+import { Placeholders } from '../../../world/models/cassette/placeholders.ts';
+import { entryOf } from '../../../world/models/cassette/record-cassette.ts';
+import { formOf, type RequestForm, type RequestHead } from '../../../world/models/cassette/request-form.ts';
 
 const ada = { project: '/srv/ada/shop', root: '4d6f1c0e-8c55-4a06-b1ac-0d5f0a3f1111' };
 const ben = { project: '/srv/builds/shop-2', root: '77777777-8c55-4a06-b1ac-0d5f0a3f2222' };

@@ -1,7 +1,7 @@
 /** The contract of a model provider: what an answer is made of, and what it means. */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import type { Delta, TurnRequest, TurnTape } from '../../../activities/models/port/turn.ts';
+import type { Delta, TurnRequest, TurnTape } from '../../../world/models/port/turn.ts';
 import { chopped } from '../wires/double.ts';
 import { json, streamed } from '../wires/wire.ts';
 import { failureOf, HELLO, replyOf, say, TOOLS, turn, useDouble, WIRES } from '../harness/turns.ts';

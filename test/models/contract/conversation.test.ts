@@ -1,7 +1,7 @@
 /** The contract of a model provider: what of a stored conversation reaches the wire, and how. */
 import { describe, expect, test } from 'vitest';
-import type { AssistantMessage, Message, UserBlock } from '../../../activities/models/port/message.ts';
-import type { TurnRequest } from '../../../activities/models/port/turn.ts';
+import type { AssistantMessage, Message, UserBlock } from '../../../world/models/port/message.ts';
+import type { TurnRequest } from '../../../world/models/port/turn.ts';
 import type { Sent } from '../wires/wire.ts';
 import { failureOf, HELLO, replyOf, say, TOOLS, turn, useDouble, WIRES } from '../harness/turns.ts';
 

@@ -1,6 +1,6 @@
 /** The contract of a model provider: how a turn fails. Each failure is of a closed kind, after one request. */
 import { describe, expect, test } from 'vitest';
-import { isTransient } from '../../../activities/models/port/turn-failure.ts';
+import { isTransient } from '../../../world/models/port/turn-failure.ts';
 import { json, streamed } from '../wires/wire.ts';
 import { failureOf, say, TOOLS, turn, useDouble, WIRES, type TurnParts } from '../harness/turns.ts';
 import type { Reply } from '../wires/double.ts';

@@ -1,7 +1,7 @@
 /** The contract of a model provider: what of a request's options is sent, left out, or refused. */
 import { describe, expect, test } from 'vitest';
-import type { TurnReply, TurnRequest } from '../../../activities/models/port/turn.ts';
-import type { ModelFacts } from '../../../activities/models/records/facts.ts';
+import type { TurnReply, TurnRequest } from '../../../world/models/port/turn.ts';
+import type { ModelFacts } from '../../../world/models/records/facts.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import { failureOf, HELLO, replyOf, say, TOOLS, turn, useDouble, WIRES } from '../harness/turns.ts';
 

@@ -1,6 +1,6 @@
 /** Servers elsewhere are asked through the proxy that the environment names, by either spelling; this machine never is. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { isOnThisMachine, proxyFor, shownProxy } from '../../../activities/http/proxy.ts';
+import { isOnThisMachine, proxyFor, shownProxy } from '../../../world/http/proxy.ts';
 import { failureOf, replyOf, say, turn, useDouble, WIRES } from '../harness/turns.ts';
 import { CompanyProxy } from '../wires/proxy.ts';
 

@@ -1,6 +1,6 @@
 /** A server that sends on to another one: neither the prompt nor the key goes there. */
 import { describe, expect, test } from 'vitest';
-import { McpConnection } from '../../../activities/mcp/connection.ts';
+import { McpConnection } from '../../../world/mcp/connection.ts';
 import { failureOf, replyOf, say, turn, useDouble, WIRES } from '../harness/turns.ts';
 
 describe.each(WIRES)('%s', (_name, wire) => {

@@ -1,6 +1,6 @@
 /** A turn over a wire, with the facts of a test where it gives some. */
 import { afterAll, beforeAll, expect } from 'vitest';
-import type { TurnFailure } from '../../../activities/models/port/turn-failure.ts';
+import type { TurnFailure } from '../../../world/models/port/turn-failure.ts';
 import type {
   Delta,
   TurnLimits,
@@ -8,10 +8,10 @@ import type {
   TurnRequest,
   TurnResult,
   TurnTape,
-} from '../../../activities/models/port/turn.ts';
-import { takeTurn } from '../../../activities/models/provider/take-turn.ts';
-import type { ModelFacts } from '../../../activities/models/records/facts.ts';
-import { factsOf } from '../../../activities/models/records/table.ts';
+} from '../../../world/models/port/turn.ts';
+import { takeTurn } from '../../../world/models/provider/take-turn.ts';
+import type { ModelFacts } from '../../../world/models/records/facts.ts';
+import { factsOf } from '../../../world/models/records/table.ts';
 import { anthropicWire } from '../wires/anthropic-wire.ts';
 import { Double } from '../wires/double.ts';
 import { ollamaWire } from '../wires/ollama-wire.ts';

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { describeFile, localProvider } from '../../../activities/models/local/local.ts';
-import { ModelHost } from '../../../activities/models/local/model-host.ts';
-import { LocalModels } from '../../../activities/models/local/registry.ts';
-import { isTransient } from '../../../activities/models/port/turn-failure.ts';
-import type { Delta, TurnRequest, TurnResult } from '../../../activities/models/port/turn.ts';
-import type { Provider } from '../../../activities/models/provider/provider.ts';
-import { takeTurn } from '../../../activities/models/provider/take-turn.ts';
-import { factsOf } from '../../../activities/models/records/table.ts';
+import { describeFile, localProvider } from '../../../world/models/local/local.ts';
+import { ModelHost } from '../../../world/models/local/model-host.ts';
+import { LocalModels } from '../../../world/models/local/registry.ts';
+import { isTransient } from '../../../world/models/port/turn-failure.ts';
+import type { Delta, TurnRequest, TurnResult } from '../../../world/models/port/turn.ts';
+import type { Provider } from '../../../world/models/provider/provider.ts';
+import { takeTurn } from '../../../world/models/provider/take-turn.ts';
+import { factsOf } from '../../../world/models/records/table.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import { root } from '../../project/tree.ts';
 import { failureOf, replyOf, TOOLS, type TurnParts } from '../harness/turns.ts';
@@ -24,7 +24,7 @@ const modelPath = 'path' in small ? small.path : '';
 const why = 'path' in small ? '' : ` (skipped: no small model: ${small.missing})`;
 
 const program = {
-  path: join(root, 'activities', 'models', 'local', 'model-process.ts'),
+  path: join(root, 'world', 'models', 'local', 'model-process.ts'),
   execArgv: ['--import', 'jiti/register'],
 };
 

@@ -1,11 +1,11 @@
 /** A program that holds a local model as a worker does, says the process id of the model, and goes on. */
 import { join } from 'node:path';
-import { ModelHost } from '../../../activities/models/local/model-host.ts';
-import { TURN_LIMITS } from '../../../activities/models/port/turn.ts';
+import { ModelHost } from '../../../world/models/local/model-host.ts';
+import { TURN_LIMITS } from '../../../world/models/port/turn.ts';
 
 const [file = ''] = process.argv.slice(2);
 const program = {
-  path: join(import.meta.dirname, '..', '..', '..', 'activities', 'models', 'local', 'model-process.ts'),
+  path: join(import.meta.dirname, '..', '..', '..', 'world', 'models', 'local', 'model-process.ts'),
   execArgv: ['--import', 'jiti/register'],
 };
 const host = new ModelHost({ program, threads: 2, restMs: 600_000 });

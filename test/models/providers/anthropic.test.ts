@@ -1,7 +1,7 @@
 /** What Anthropic's wire has and no other: signatures, redaction, kinds of thinking, cache marks, its stop reasons. */
 import { describe, expect, test } from 'vitest';
-import type { TurnReply, TurnRequest } from '../../../activities/models/port/turn.ts';
-import type { ModelFacts } from '../../../activities/models/records/facts.ts';
+import type { TurnReply, TurnRequest } from '../../../world/models/port/turn.ts';
+import type { ModelFacts } from '../../../world/models/records/facts.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import { failureOf, HELLO, replyOf, say, TOOLS, turn, useDouble } from '../harness/turns.ts';
 import { anthropicWire as wire } from '../wires/anthropic-wire.ts';

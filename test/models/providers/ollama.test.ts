@@ -1,7 +1,7 @@
 /** What Ollama's wire has and no other: a window to ask for, lost calls, sentences for errors, pulling. */
 import { expect, test } from 'vitest';
-import { ollamaAddress } from '../../../activities/models/ollama/host.ts';
-import type { PullProgress } from '../../../activities/models/provider/provider.ts';
+import { ollamaAddress } from '../../../world/models/ollama/host.ts';
+import type { PullProgress } from '../../../world/models/provider/provider.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import { failureOf, replyOf, say, TOOLS, turn, useDouble } from '../harness/turns.ts';
 import { ollamaWire as wire } from '../wires/ollama-wire.ts';

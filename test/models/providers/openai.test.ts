@@ -1,7 +1,7 @@
 /** In what the servers differ that speak chat completions. */
 import { expect, test } from 'vitest';
-import type { Dialect } from '../../../activities/models/openai/dialect.ts';
-import { openAiProvider } from '../../../activities/models/openai/openai.ts';
+import type { Dialect } from '../../../world/models/openai/dialect.ts';
+import { openAiProvider } from '../../../world/models/openai/openai.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import { failureOf, HELLO, replyOf, say, TOOLS, turn, useDouble } from '../harness/turns.ts';
 import { openAiWire as wire } from '../wires/openai-wire.ts';

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { Models, type ModelEnvironment } from '../../../activities/models/open-models.ts';
-import { TurnError } from '../../../activities/models/port/turn-failure.ts';
-import type { LayerResolver } from '../../../activities/models/resolve/adapters.ts';
-import type { ResolvedModel } from '../../../activities/models/resolve/resolve-model.ts';
-import type { Needs } from '../../../activities/models/resolve/route.ts';
-import { NO_SETTINGS, type ModelSettings } from '../../../activities/models/resolve/settings.ts';
+import { Models, type ModelEnvironment } from '../../../world/models/open-models.ts';
+import { TurnError } from '../../../world/models/port/turn-failure.ts';
+import type { LayerResolver } from '../../../world/models/resolve/adapters.ts';
+import type { ResolvedModel } from '../../../world/models/resolve/resolve-model.ts';
+import type { Needs } from '../../../world/models/resolve/route.ts';
+import { NO_SETTINGS, type ModelSettings } from '../../../world/models/resolve/settings.ts';
 import { HELLO, TOOLS, useDouble } from '../harness/turns.ts';
 import { json } from '../wires/wire.ts';
 

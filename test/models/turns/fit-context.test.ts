@@ -1,6 +1,6 @@
 /** How much of what is known a window has room for. */
 import { expect, test } from 'vitest';
-import { fitContext, fitParts, roomFor } from '../../../activities/models/request/fit-context.ts';
+import { fitContext, fitParts, roomFor } from '../../../world/models/request/fit-context.ts';
 
 const part = (name: string, tokens: number) => ({ name, text: 'word'.repeat(tokens) });
 

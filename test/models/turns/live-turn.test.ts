@@ -1,6 +1,6 @@
 /** What a turn says while it does, as it stands in the step's log. */
 import { expect, test } from 'vitest';
-import type { Delta } from '../../../activities/models/port/turn.ts';
+import type { Delta } from '../../../world/models/port/turn.ts';
 import { LiveTurn } from '../../../activities/turns/live/live-turn.ts';
 import { Masker } from '../../../language/masking/masker.ts';
 import { hiddenOf } from '../../../language/secrets.ts';

@@ -1,5 +1,5 @@
 /** Anthropic's Messages API as it stands on the wire. */
-import { anthropicProvider } from '../../../activities/models/anthropic/anthropic.ts';
+import { anthropicProvider } from '../../../world/models/anthropic/anthropic.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { json, word, type Part, type Said, type Sent, type Wire } from './wire.ts';
 

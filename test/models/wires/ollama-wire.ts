@@ -1,5 +1,5 @@
 /** Ollama's `/api/chat` as it stands on the wire. */
-import { ollamaProvider } from '../../../activities/models/ollama/ollama.ts';
+import { ollamaProvider } from '../../../world/models/ollama/ollama.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { json, word, type Said, type Sent, type Wire } from './wire.ts';
 

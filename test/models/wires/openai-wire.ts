@@ -1,5 +1,5 @@
 /** Chat completions of an OpenAI-compatible server as they stand on the wire. */
-import { openAiProvider } from '../../../activities/models/openai/openai.ts';
+import { openAiProvider } from '../../../world/models/openai/openai.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import { json, word, type Part, type Said, type Sent, type Wire } from './wire.ts';
 

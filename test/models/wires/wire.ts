@@ -1,7 +1,7 @@
 /** What the contract suite knows of a provider's wire: how it writes an answer, an error, and a request. */
 import type { JsonObject } from '../../../language/json.ts';
-import type { ProviderKind } from '../../../activities/models/records/table.ts';
-import type { Provider } from '../../../activities/models/provider/provider.ts';
+import type { ProviderKind } from '../../../world/models/records/table.ts';
+import type { Provider } from '../../../world/models/provider/provider.ts';
 import type { Reply } from './double.ts';
 
 export type Part =

@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adoptHome } from '../../../services/home/own-home.ts';
-import { findSandbox } from '../../../activities/confinement/sandbox.ts';
+import { findSandbox } from '../../../world/confinement/sandbox.ts';
 import { Harness } from '../harness/harness.ts';
 import { once } from '../harness/definitions.ts';
 import type { ScriptedModel } from '../harness/models/model-runs.ts';

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Definition } from '../../../language/model.ts';
-import { processStart } from '../../../activities/shell/process/processes.ts';
+import { processStart } from '../../../world/processes/processes.ts';
 import { once, shell } from '../harness/definitions.ts';
 import { Harness } from '../harness/harness.ts';
 

@@ -21,6 +21,7 @@ const sources = [
   'interpreter',
   'workflows',
   'activities',
+  'world',
   'services',
   'runs',
   'worker',

@@ -58,7 +58,7 @@ test('it ends after 20 s, and is told of its time limit after 17', async () => {
 test('a search that waits for a named pipe is told of its time limit, and not begun again', async () => {
   mkdirSync(join(harness.project, 'sub'));
   execFileSync('mkfifo', [join(harness.project, 'sub', 'pipe')]);
-  // What a link leads to is not woken (activities/project-texts/wake-pipes.ts).
+  // What a link leads to is not woken (world/files/wake-pipes.ts).
   symlinkSync('pipe', join(harness.project, 'sub', '.gitignore'));
   const step = { type: 'command', command: 'code/search', params: { pattern: 'text' }, timeoutMs: 17_000 } as const;
   const { handle } = await client.start(once('search', [step]), { project: harness.project });

@@ -20,7 +20,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { execa } from 'execa';
-import { markLine, markOf } from '../../../activities/shell/process/step-mark.ts';
+import { markLine, markOf } from '../../../world/processes/step-mark.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const folder = mkdtempSync(join(tmpdir(), 'sentinel-foreign-'));

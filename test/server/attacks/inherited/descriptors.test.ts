@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findSandbox } from '../../../../activities/confinement/sandbox.ts';
+import { findSandbox } from '../../../../world/confinement/sandbox.ts';
 import { root } from '../../../project/tree.ts';
 import { once, shell } from '../../harness/definitions.ts';
 import { Harness, until } from '../../harness/harness.ts';
