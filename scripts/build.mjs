@@ -55,7 +55,7 @@ await bundleCli(join(root, 'dist', 'cli'), [catalogueAsValue]);
 // What a worker runs, by content: services restart when it differs, not whenever it was built.
 const hash = createHash('sha256');
 for (const name of readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' }).toSorted()) {
-  if (!name.endsWith('.js') || name.startsWith('cli')) continue;
+  if (!name.endsWith('.js') || /^(?:cli|client|authoring)[/\\]/.test(name)) continue;
   hash.update(name).update(readFileSync(join(root, 'dist', name)));
 }
 writeFileSync(join(root, 'dist', 'build-id'), hash.digest('hex').slice(0, 16));

@@ -62,7 +62,7 @@ const bundleForProjects = (outdir) =>
 const bundleVerbs = (outdir, plugins) =>
   build({
     ...asCli,
-    entryPoints: [join(root, 'client', 'cli', 'main.ts')],
+    entryPoints: [join(root, 'cli', 'main.ts')],
     outdir,
     splitting: true,
     plugins: [forProjectsApart, workerApart, ...plugins],

@@ -30,7 +30,7 @@ const large = {
 };
 
 export async function commandLine(_world: World, quick: boolean): Promise<Row[]> {
-  if (!existsSync(join(packageRoot, 'dist', 'client', 'cli', 'main.js')))
+  if (!existsSync(join(packageRoot, 'dist', 'cli', 'main.js')))
     return [skipped('./sentinel run', 'the command line is not built; run `npm run build`')];
   const home = mkdtempSync(join(tmpdir(), 'sentinel-bench-home-'));
   const file = join(home, 'trivial.json');

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import * as z from 'zod';
 import { hasErrors } from '../../language/problems.ts';
-import { findDefinition } from '../cli/request/find-definition.ts';
+import { findDefinition } from '../find-definition.ts';
 import { AGENTS as HANDLES } from '../../runs/handles/given-handle.ts';
 import { ClientError } from '../client.ts';
 import type { OpenClient } from '../open-client.ts';

@@ -50,14 +50,14 @@ describe('what is left to a person is refused inside a step', () => {
     'trust',
   ])('sentinel %s', async (verb) => {
     const project = await temporaryFolder();
-    const command = `exec setsid -w env -i PATH="$PATH" HOME="$PWD" SENTINEL_HOME="$PWD/home" "$NODE" ${dist}client/cli/main.js ${verb} --json`;
+    const command = `exec setsid -w env -i PATH="$PATH" HOME="$PWD" SENTINEL_HOME="$PWD/home" "$NODE" ${dist}cli/main.js ${verb} --json`;
     const result = await run(project, { command, env: { NODE: process.execPath } });
     expect(result).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('ANSWER_REFUSED') });
   });
 
   it.each(['explain it.json', 'schema', 'undo --help', 'doctor'])('and sentinel %s is not', async (verb) => {
     const project = await temporaryFolder();
-    const command = `echo '{"name": "it", "steps": [{"type": "shell", "command": "true"}]}' > it.json; HOME="$PWD" SENTINEL_HOME="$PWD/home" "$NODE" ${dist}client/cli/main.js ${verb}`;
+    const command = `echo '{"name": "it", "steps": [{"type": "shell", "command": "true"}]}' > it.json; HOME="$PWD" SENTINEL_HOME="$PWD/home" "$NODE" ${dist}cli/main.js ${verb}`;
     const result = await run(project, { command, env: { NODE: process.execPath } });
     expect(result.output).not.toContain('ANSWER_REFUSED');
     expect(result.stdout.length).toBeGreaterThan(20);

@@ -6,11 +6,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { compareRun, wayTaken } from '../../client/definition-tests/compare.ts';
-import { differenceLines } from '../../client/definition-tests/difference-lines.ts';
-import { runTestCase, scenarioOf, subjectOf } from '../../client/definition-tests/run-case.ts';
-import { SUFFIX } from '../../client/definition-tests/run-suite.ts';
-import { readCases, type TestCase } from '../../client/definition-tests/test-file.ts';
+import { compareRun, wayTaken } from '../../authoring/definition-tests/compare.ts';
+import { differenceLines } from '../../authoring/definition-tests/difference-lines.ts';
+import { runTestCase, scenarioOf, subjectOf } from '../../authoring/definition-tests/run-case.ts';
+import { SUFFIX } from '../../authoring/definition-tests/run-suite.ts';
+import { readCases, type TestCase } from '../../authoring/definition-tests/test-file.ts';
 import { PLAIN } from '../../client/show/paint.ts';
 import { Definition, LoopConfig, Step, type StepType } from '../../language/model.ts';
 import { parseDefinition } from '../../language/read/definition.ts';

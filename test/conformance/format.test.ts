@@ -1,8 +1,8 @@
 /** What the kit's format can say besides: more than one right run, definitions that no check has seen, edits. */
 import { expect, test } from 'vitest';
-import { compareRun, wayTaken } from '../../client/definition-tests/compare.ts';
-import { runTestCase, subjectOf, type CaseReport } from '../../client/definition-tests/run-case.ts';
-import { readCases, type TestCase } from '../../client/definition-tests/test-file.ts';
+import { compareRun, wayTaken } from '../../authoring/definition-tests/compare.ts';
+import { runTestCase, subjectOf, type CaseReport } from '../../authoring/definition-tests/run-case.ts';
+import { readCases, type TestCase } from '../../authoring/definition-tests/test-file.ts';
 import { NO_FILES } from '../catalogue.ts';
 
 const shell = (command: string): { type: string; command: string } => ({ type: 'shell', command });

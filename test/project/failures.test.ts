@@ -30,7 +30,7 @@ const explained = new Set([...pages, ...pagesIn('docs/problems/')]);
 
 test('no failure is raised under a code that nothing explains', () => {
   const raised = files
-    .filter((path) => isSource(path) && /^(?:activities|workflows)\//.test(path))
+    .filter((path) => isSource(path) && /^(?:activities|workflows|world)\//.test(path))
     .flatMap((path) =>
       Array.from(codeOf(path).matchAll(/(?:\bcode: |new Failure\(\s*)'([A-Z][A-Z_]+)'/g), ([, code = '']) => ({
         path,

@@ -11,11 +11,11 @@ const PROGRAMS = [
 ];
 const WRITERS: readonly string[] = [
   ...PROGRAMS,
-  'client/cli/output/ink.ts',
-  'client/cli/output/output.ts',
-  'client/cli/output/spinner.ts',
+  'cli/output/ink.ts',
+  'cli/output/output.ts',
+  'cli/output/spinner.ts',
   // Waits until all is written.
-  'client/cli/main.ts',
+  'cli/main.ts',
   // Says that it is ready, as JSON of its settings.
   'worker/main.ts',
   // Says which steps it waits for, as JSON for its supervisor.
@@ -25,7 +25,7 @@ const WRITERS: readonly string[] = [
 
 test('only the output of the command line and what a worker says write to a terminal', () => {
   const sources = files.filter((path) =>
-    /^(?:client|worker|runs|services|activities|interpreter|language|prisma)\/.*\.ts$/.test(path),
+    /^(?:client|authoring|cli|worker|runs|services|activities|world|interpreter|language|prisma)\/.*\.ts$/.test(path),
   );
   const writes =
     /\bconsole\.|process\.std(?:out|err)\.write|\bstd(?:out|err)\.write|from 'picocolors'|import\('yocto-spinner'\)/;

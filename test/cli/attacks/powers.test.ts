@@ -8,7 +8,7 @@ import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
-import { VERBS } from '../../../client/cli/verbs.ts';
+import { VERBS } from '../../../cli/verbs.ts';
 import { POWERS, RUN_PARAMS } from '../../../language/rights/powers.ts';
 import { buildCli, type BuiltCli } from '../processes/built-cli.ts';
 

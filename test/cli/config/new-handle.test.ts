@@ -1,7 +1,7 @@
 /** Handles that a person can read. */
 import { expect, test } from 'vitest';
 import { newHandle } from '../../../runs/handles/new-handle.ts';
-import { handleFor } from '../../../client/cli/request/run-request.ts';
+import { handleFor } from '../../../cli/request/run-request.ts';
 
 test.each([
   ['Verify project!', 'verify-project'],

@@ -1,12 +1,12 @@
 /** Evaluations without a run: the file, the checks, the models, and what is made of the results. */
 import { describe, expect, test } from 'vitest';
 import type { Definition } from '../../../language/model.ts';
-import { checkRun } from '../../../client/evaluation/checks.ts';
-import { readEvaluation } from '../../../client/evaluation/evaluation-file.ts';
-import { percentile, wilson } from '../../../client/evaluation/statistics.ts';
-import { compare, summarize, type CaseResult } from '../../../client/evaluation/summary.ts';
-import { comparedLines } from '../../../client/evaluation/summary-lines.ts';
-import { withModel } from '../../../client/evaluation/with-model.ts';
+import { checkRun } from '../../../authoring/evaluation/checks.ts';
+import { readEvaluation } from '../../../authoring/evaluation/evaluation-file.ts';
+import { percentile, wilson } from '../../../authoring/evaluation/statistics.ts';
+import { compare, summarize, type CaseResult } from '../../../authoring/evaluation/summary.ts';
+import { comparedLines } from '../../../authoring/evaluation/summary-lines.ts';
+import { withModel } from '../../../authoring/evaluation/with-model.ts';
 import { PLAIN } from '../../../client/show/paint.ts';
 
 const problemsOf = (value: unknown): string[] => {

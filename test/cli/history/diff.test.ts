@@ -1,7 +1,7 @@
 /** Two runs compared: what counts as a difference, in which order steps stand, and what people read. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { diffLines } from '../../../client/cli/verbs/diff.ts';
+import { diffLines } from '../../../cli/verbs/diff.ts';
 import { diffRuns, type RunSide } from '../../../client/show/diff-runs.ts';
 import { PLAIN } from '../../../client/show/paint.ts';
 import type { RunEvent, StepFinished } from '../../../language/events/run-event.ts';

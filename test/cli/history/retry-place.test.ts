@@ -1,6 +1,6 @@
 /** Where a retry begins: at the items of a list, or at a step. */
 import { expect, test } from 'vitest';
-import { itemNumbers } from '../../../client/cli/runs/item-numbers.ts';
+import { itemNumbers } from '../../../cli/runs/item-numbers.ts';
 import type { ItemsAsked } from '../../../client/history/ended-lists.ts';
 import { retryPlace } from '../../../client/history/retry-place.ts';
 import { processorMs } from '../../elapsed.ts';

@@ -1,9 +1,9 @@
 /** A case made from a run that ended: with what the store holds of it, the run comes out again. */
 import { describe, expect, it } from 'vitest';
-import { recordRun, type StoredRun } from '../../../client/definition-tests/record/record.ts';
-import { runTestCase, subjectOf } from '../../../client/definition-tests/run-case.ts';
-import { readCases } from '../../../client/definition-tests/test-file.ts';
-import { stage } from '../../../client/simulate/stage.ts';
+import { recordRun, type StoredRun } from '../../../authoring/definition-tests/record/record.ts';
+import { runTestCase, subjectOf } from '../../../authoring/definition-tests/run-case.ts';
+import { readCases } from '../../../authoring/definition-tests/test-file.ts';
+import { stage } from '../../../authoring/simulate/stage.ts';
 import type { Json } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { EXIT } from '../../../client/cli/output/exit-codes.ts';
-import { VERBS } from '../../../client/cli/verbs.ts';
+import { EXIT } from '../../../cli/output/exit-codes.ts';
+import { VERBS } from '../../../cli/verbs.ts';
 import { files, read } from '../../project/tree.ts';
 
 const page = read('docs/cli.md');
@@ -65,7 +65,7 @@ describe('docs/cli.md', () => {
   });
 
   it('names every code of an error, under the exit code that it has', () => {
-    const source = read('client/cli/output/exit-codes.ts');
+    const source = read('cli/output/exit-codes.ts');
     const named: Record<string, string[]> = {};
     for (const [, codes = '', exit = ''] of source.matchAll(/((?: +case '[A-Z_]+':\n)+) +return EXIT\.(\w+);/g)) {
       named[String(EXIT[exit as keyof typeof EXIT])] = Array.from(

@@ -1,6 +1,6 @@
 /** What `pause` and `resume` answer of a run that was told to stop. */
 import { expect, it } from 'vitest';
-import { refuseStopping } from '../../../client/cli/runs/control.ts';
+import { refuseStopping } from '../../../cli/runs/control.ts';
 import type { RunState } from '../../../workflows/messages/messages.ts';
 
 const state = (stopping: boolean): RunState => ({

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { Command, CommanderError, type Argument, type Option } from 'commander';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { asClientError } from '../../../client/contract/as-client-error.ts';
-import { VERBS } from '../../../client/cli/verbs.ts';
+import { VERBS } from '../../../cli/verbs.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sentinel-flags-'));
 const before = process.cwd();

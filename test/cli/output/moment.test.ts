@@ -1,6 +1,6 @@
 /** Moments as people write them, and costs as they read them. */
 import { expect, test } from 'vitest';
-import { momentOf } from '../../../client/cli/request/moment.ts';
+import { momentOf } from '../../../cli/request/moment.ts';
 import { costWords } from '../../../language/events/cost-words.ts';
 
 const now = Date.parse('2026-11-25T12:00:00Z');

@@ -1,7 +1,7 @@
 /** What people are shown of an open question: with a form, its fields and a command whose data fit it. */
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { howToAnswer, questionLines } from '../../../client/cli/output/question-lines.ts';
+import { howToAnswer, questionLines } from '../../../cli/output/question-lines.ts';
 import { formFault } from '../../../language/params/form.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 

@@ -1,6 +1,6 @@
 /** What a terminal shows of the steps under way. */
 import { expect, test } from 'vitest';
-import { underWayText } from '../../../client/cli/following/run-view.ts';
+import { underWayText } from '../../../cli/following/run-view.ts';
 
 test.each([
   [[], 'running'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cutLine } from '../../../client/cli/following/said-by-failed.ts';
+import { cutLine } from '../../../cli/following/said-by-failed.ts';
 
 test.each([
   ['', ''],

@@ -1,8 +1,8 @@
 /** What models say, as people see it while it grows. */
 import { expect, test } from 'vitest';
-import { SaidView } from '../../../client/cli/following/said-view.ts';
-import { openOutput } from '../../../client/cli/output/output.ts';
-import { clockText } from '../../../client/cli/output/report-lines.ts';
+import { SaidView } from '../../../cli/following/said-view.ts';
+import { openOutput } from '../../../cli/output/output.ts';
+import { clockText } from '../../../cli/output/report-lines.ts';
 import { wrapped } from '../../../prisma/store/logs/wrapped.ts';
 
 interface Said {

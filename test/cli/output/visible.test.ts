@@ -2,10 +2,10 @@
 import { stripVTControlCharacters } from 'node:util';
 import { assert, dictionary, oneof, property, string } from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { shownLength } from '../../../client/cli/output/ink.ts';
-import { openOutput, type Streams } from '../../../client/cli/output/output.ts';
-import { spun } from '../../../client/cli/output/spinner.ts';
-import { table } from '../../../client/cli/output/table.ts';
+import { shownLength } from '../../../cli/output/ink.ts';
+import { openOutput, type Streams } from '../../../cli/output/output.ts';
+import { spun } from '../../../cli/output/spinner.ts';
+import { table } from '../../../cli/output/table.ts';
 import { visible } from '../../../language/events/visible.ts';
 import { randomRuns } from '../../random-runs.ts';
 

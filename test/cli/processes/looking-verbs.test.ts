@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { VERBS } from '../../../client/cli/verbs.ts';
+import { VERBS } from '../../../cli/verbs.ts';
 import { buildCli, type BuiltCli } from './built-cli.ts';
 
 /** Each as it is typed where it would use the services, if it uses them at all. */

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { SimulationReport } from '../../../client/simulate/simulate.ts';
+import type { SimulationReport } from '../../../authoring/simulate/simulate.ts';
 import { buildCli, type BuiltCli, type Finished } from './built-cli.ts';
 
 let cli: BuiltCli;

@@ -1,6 +1,6 @@
 /** Values of flags as they are read: times, zones, filters. */
 import { expect, test } from 'vitest';
-import { lengthOfTime } from '../../../client/cli/request/usage.ts';
+import { lengthOfTime } from '../../../cli/request/usage.ts';
 import { RecordFilter } from '../../../language/params/record-filter.ts';
 import { durationIn } from '../../../language/references/duration.ts';
 import { missingDay, momentIn } from '../../../language/references/moment.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { stage } from '../../../client/simulate/stage.ts';
+import { stage } from '../../../authoring/simulate/stage.ts';
 import type { RunInput } from '../../../interpreter/host.ts';
 import type { Effect } from '../../../interpreter/effect.ts';
 import { runScenario, type Outcome, type Scenario } from '../../../interpreter/simulation/run-scenario.ts';

@@ -1,6 +1,6 @@
 /** A case, run under one mode. `Date` shows simulated time, so code that reads the clock (the segment host) agrees with it. */
 import { vi } from 'vitest';
-import { stage } from '../../../client/simulate/stage.ts';
+import { stage } from '../../../authoring/simulate/stage.ts';
 import {
   runScenario,
   STRAIGHT,

@@ -3,7 +3,7 @@
  * longer and costs nothing more, and what ends the run or its branch on the way back ends it, too.
  */
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { stage } from '../../../client/simulate/stage.ts';
+import { stage } from '../../../authoring/simulate/stage.ts';
 import type { Definition, ShellStep, Step } from '../../../language/model.ts';
 import { Script, type Interruption, type ScriptSource } from '../../../interpreter/simulation/script.ts';
 import { runScenario, STARTS_AT, type Outcome } from '../../../interpreter/simulation/run-scenario.ts';

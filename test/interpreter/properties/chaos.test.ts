@@ -9,7 +9,7 @@
 import * as fc from 'fast-check';
 import { afterAll, expect, test, vi } from 'vitest';
 import type { RunEvent } from '../../../language/events/run-event.ts';
-import { stage } from '../../../client/simulate/stage.ts';
+import { stage } from '../../../authoring/simulate/stage.ts';
 import { runScenario, STRAIGHT, type Outcome } from '../../../interpreter/simulation/run-scenario.ts';
 import { ChaosScript, chaosMode, type Chaos } from './chaos-script.ts';
 import { hurriedDefinition, TICK, waitingDefinition } from './random-definitions.ts';

@@ -1,6 +1,6 @@
 /** A run that was edited while its branches were at different places, told again by the scripted host. */
 import { expect, test } from 'vitest';
-import { stage } from '../../../client/simulate/stage.ts';
+import { stage } from '../../../authoring/simulate/stage.ts';
 import type { Edited, RunEvent, StepFinished } from '../../../language/events/run-event.ts';
 import type { Definition, Step } from '../../../language/model.ts';
 import { runScenario } from '../../../interpreter/simulation/run-scenario.ts';

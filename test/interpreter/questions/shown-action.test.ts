@@ -1,6 +1,6 @@
 /** What a person sees of a step that asks, or failed: the whole action, as it is done. */
 import { expect, test } from 'vitest';
-import { stage } from '../../../client/simulate/stage.ts';
+import { stage } from '../../../authoring/simulate/stage.ts';
 import { runScenario } from '../../../interpreter/simulation/run-scenario.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import type { Definition, Step } from '../../../language/model.ts';

@@ -3,8 +3,8 @@
  * The assertions about types are held by the compiler (`npm run types`), which reads this file too.
  */
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import type { PathOf, Ref, ShellResult } from '../../../client/builder/names.ts';
-import { BuildError, sentinel } from '../../../client/builder/sentinel-builder.ts';
+import type { PathOf, Ref, ShellResult } from '../../../authoring/builder/names.ts';
+import { BuildError, sentinel } from '../../../authoring/builder/sentinel-builder.ts';
 import { parseDefinition } from '../../../language/read/definition.ts';
 import { canonicalText } from '../../../language/canonical.ts';
 import { catalogue } from '../../catalogue.ts';

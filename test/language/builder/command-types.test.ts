@@ -5,8 +5,8 @@ import { builtInParameters } from '../../../activities/commands/catalogue.ts';
 import { root } from '../../project/tree.ts';
 import { commandTypes } from './command-types.ts';
 
-test('client/builder/built-in-commands.ts is what the schemas say', async () => {
+test('authoring/builder/built-in-commands.ts is what the schemas say', async () => {
   await expect(await commandTypes(builtInParameters())).toMatchFileSnapshot(
-    join(root, 'client/builder/built-in-commands.ts'),
+    join(root, 'authoring/builder/built-in-commands.ts'),
   );
 });

@@ -3,9 +3,9 @@
  * and `build` refuses it in programs that no compiler has read.
  */
 import { describe, expect, test } from 'vitest';
-import { BuildError, sentinel } from '../../../client/builder/sentinel-builder.ts';
+import { BuildError, sentinel } from '../../../authoring/builder/sentinel-builder.ts';
 
-declare module '../../../client/builder/sentinel-builder.ts' {
+declare module '../../../authoring/builder/sentinel-builder.ts' {
   interface Commands {
     'tracker/ticket': { id: string; fields?: ('title' | 'text')[] };
   }

@@ -3,11 +3,11 @@
  * test case for it (docs/testing-definitions.md) that may also list `problems`, the codes of its warnings.
  */
 import { describe, expect, test } from 'vitest';
-import { differenceLines } from '../../../client/definition-tests/difference-lines.ts';
-import { runTestCase, subjectOf } from '../../../client/definition-tests/run-case.ts';
-import type { Subject } from '../../../client/definition-tests/run-case.ts';
-import { readCases } from '../../../client/definition-tests/test-file.ts';
-import type { TestCase } from '../../../client/definition-tests/test-file.ts';
+import { differenceLines } from '../../../authoring/definition-tests/difference-lines.ts';
+import { runTestCase, subjectOf } from '../../../authoring/definition-tests/run-case.ts';
+import type { Subject } from '../../../authoring/definition-tests/run-case.ts';
+import { readCases } from '../../../authoring/definition-tests/test-file.ts';
+import type { TestCase } from '../../../authoring/definition-tests/test-file.ts';
 import { PLAIN } from '../../../client/show/paint.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import { NO_FILES } from '../../catalogue.ts';

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { runTestCase, subjectOf } from '../../../client/definition-tests/run-case.ts';
-import { readCases } from '../../../client/definition-tests/test-file.ts';
+import { runTestCase, subjectOf } from '../../../authoring/definition-tests/run-case.ts';
+import { readCases } from '../../../authoring/definition-tests/test-file.ts';
 import { filesAround, readDefinitionFile, type DefinitionRead } from '../../../client/read-definition.ts';
 import { definitionBytesMax } from '../../../language/limits.ts';
 import { parseDefinition } from '../../../language/read/definition.ts';

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { scenarioOf } from '../../../client/definition-tests/run-case.ts';
+import { scenarioOf } from '../../../authoring/definition-tests/run-case.ts';
 import * as limits from '../../../language/limits.ts';
 import * as model from '../../../language/model.ts';
 import { PROBLEMS } from '../../../language/problems.ts';

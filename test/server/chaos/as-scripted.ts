@@ -1,7 +1,7 @@
 /** A run that was lived on real services, run again by the scripted host with the same replies, answers and edits. */
 import { isDeepStrictEqual } from 'node:util';
 import { nestedEvents } from '../../../client/follow/nested-events.ts';
-import { stage } from '../../../client/simulate/stage.ts';
+import { stage } from '../../../authoring/simulate/stage.ts';
 import { isJsonObject, type Json } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';

@@ -12,7 +12,7 @@
  */
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Edited, RunEvent, StepFinished } from '../../../language/events/run-event.ts';
-import { answersIn, keyIn, type RunPart } from '../../../client/definition-tests/record/record-people.ts';
+import { answersIn, keyIn, type RunPart } from '../../../authoring/definition-tests/record/record-people.ts';
 import type { Effect, TurnEffect } from '../../../interpreter/effect.ts';
 import { STARTS_AT } from '../../../interpreter/simulation/run-scenario.ts';
 import type { Answers, Interruption, ScriptedAnswer, ScriptedReply } from '../../../interpreter/simulation/script.ts';

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { JsonObject } from '../../../language/json.ts';
-import type { EvaluationOutcome } from '../../../client/evaluation/run-evaluation.ts';
+import type { EvaluationOutcome } from '../../../authoring/evaluation/run-evaluation.ts';
 import { once } from '../harness/definitions.ts';
 import { CLI, Harness, until } from '../harness/harness.ts';
 import { answers } from '../harness/models/model-runs.ts';

@@ -26,6 +26,8 @@ const sources = [
   'runs',
   'worker',
   'client',
+  'authoring',
+  'cli',
   'prisma/store',
 ];
 

@@ -1,0 +1,28 @@
+/** `sentinel doctor`. */
+import type { Command } from 'commander';
+import { entryLines } from '../output/entry-lines.ts';
+import { workflowIdOf } from '../../workflows/messages/messages.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { openOutput } from '../output/output.ts';
+
+export function define(command: Command): void {
+  command
+    .description(
+      'Shows which programs, servers and settings were found and where, and how to fix what is missing. Starts nothing. Exit code 1 if something is missing.',
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel doctor
+  sentinel doctor --json    {ok, entries: [{name, ok, found, where, version, port?, remedy?}]}`,
+    )
+    .action(async (options: { json?: boolean }) => {
+      const output = openOutput(options);
+      const { inspectServices } = await import('../../services/inspect-services.ts');
+      const { ok, entries } = await inspectServices(process.env, workflowIdOf);
+      output.object({ ok, entries });
+      for (const line of entryLines(entries, output.paint)) output.line(line);
+      process.exitCode = ok ? EXIT.ok : EXIT.failed;
+    });
+}

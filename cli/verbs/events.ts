@@ -1,0 +1,101 @@
+/** `sentinel events [PATTERN]`: published events with their data. */
+import type { Command } from 'commander';
+import type { KeptEvent, KeptQuery } from '../../prisma/store/contract/event-contract.ts';
+import { previewOf } from '../../language/events/preview.ts';
+import type { OpenClient } from '../../client/open-client.ts';
+import { oneLine } from '../../client/show/trace.ts';
+import { openOutput, type Output } from '../output/output.ts';
+import { wholeNumber } from '../request/usage.ts';
+import { withClient } from '../request/with-client.ts';
+import { lastAsRun } from '../runs/handles-typed.ts';
+import { runNamed } from '../runs/run-named.ts';
+
+/** Events that one request returns while following. */
+const PAGE = 500;
+
+interface Options {
+  json?: boolean;
+  run?: string;
+  limit: number;
+  follow?: boolean;
+}
+
+export function define(command: Command): void {
+  command
+    .description(
+      'Shows the events that runs, people and Sentinel itself have published, in order, with their data. Exit code 4 if there is no such run.',
+    )
+    .argument('[pattern]', 'a name, or a pattern such as deploy:* (default: all events)')
+    .option('--run <handle>', 'only events that this run and its nested runs published')
+    .option('--limit <n>', 'the number of latest events', wholeNumber('--limit', { min: 1, max: 10_000 }), 50)
+    .option('--follow', 'continue with new events, until Ctrl-C or until the run of --run has ended')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel events
+  sentinel events 'deploy:*' --limit 10
+  sentinel events --run nightly --json    [{position, name, data, handle, key, at}]`,
+    )
+    .action((pattern: string | undefined, options: Options) => {
+      const { words, run } = lastAsRun(pattern === undefined ? [] : [pattern], options.run);
+      return events(words[0], { ...options, ...(run === undefined ? {} : { run }) });
+    });
+}
+
+async function events(pattern: string | undefined, options: Options): Promise<void> {
+  const output = openOutput({ ...options, streams: options.follow === true });
+  await withClient(output, async (client) => {
+    const handle = options.run === undefined ? undefined : await runNamed(client, options.run);
+    if (handle !== undefined) await client.find(handle);
+    const query = {
+      ...(pattern === undefined ? {} : { pattern }),
+      ...(handle === undefined ? {} : { handle }),
+    };
+    const { signals } = await client.store();
+    const found = await signals.kept({ ...query, limit: options.limit });
+    for (const event of found) show(event, output);
+    if (options.follow === true) {
+      for (const event of found) output.object(event);
+      await follow(client, query, found.at(-1)?.position ?? 0, output);
+    } else {
+      output.object(found);
+      if (found.length === 0) output.note('sentinel: nothing of that kind was published.');
+    }
+  });
+}
+
+async function follow(
+  client: OpenClient,
+  query: Omit<KeptQuery, 'limit'>,
+  from: number,
+  output: Output,
+): Promise<void> {
+  const { signals } = await client.store();
+  const published = signals.listen();
+  try {
+    for (let after = from; ;) {
+      // Asked before reading: a run that has ended by then publishes no further events.
+      const isOver = query.handle !== undefined && (await client.find(query.handle)).finishedAt !== null;
+      const found = await signals.kept({ ...query, after, limit: PAGE });
+      for (const event of found) {
+        output.object(event);
+        show(event, output);
+      }
+      after = found.at(-1)?.position ?? after;
+      if (found.length === PAGE) continue;
+      if (isOver) return;
+      await published.next(undefined);
+    }
+  } finally {
+    published.close();
+  }
+}
+
+function show({ name, data, handle, key, at }: KeptEvent, { line, paint }: Output): void {
+  // Outside of runs the key is made of the name and the id.
+  const from = handle.startsWith('@') ? `${handle.slice(1)} ${key.replace(`${name}/`, '')}` : `${handle} ${key}`;
+  const when = new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+  const said = data === null ? '' : `  ${oneLine(previewOf(data))}`;
+  line(`${paint.dim(when)}  ${paint.strong(name)}${said}  ${paint.dim(from)}`);
+}

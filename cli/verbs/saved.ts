@@ -1,0 +1,124 @@
+/** `sentinel saved list|show|delete`: the definitions in the store, by name. */
+import type { Command } from 'commander';
+import type { StoredDefinition } from '../../prisma/store/contract/contract.ts';
+import { ClientError } from '../../client/client.ts';
+import type { OpenClient } from '../../client/open-client.ts';
+import { openOutput } from '../output/output.ts';
+import { table } from '../output/table.ts';
+import { defineGroup } from '../request/group.ts';
+import { nearestOf } from '../../client/nearest.ts';
+import { withClient } from '../request/with-client.ts';
+
+export function define(group: Command): void {
+  group
+    .description(
+      'Shows and deletes the definitions in the store. "sentinel save" stores definitions; so do running and scheduling a file, and runs that create a definition.',
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel saved list
+  sentinel saved show release`,
+    );
+  defineGroup(group, {
+    list: { summary: 'list saved definitions', kind: 'looks', define: defineList },
+    show: { summary: 'print a saved definition', kind: 'looks', define: defineShow },
+    delete: { summary: 'remove the name of a saved definition', kind: 'acts', define: defineDelete },
+  });
+}
+
+function defineList(command: Command): void {
+  command
+    .description('Lists the saved definitions, the latest version of each name.')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel saved list
+  sentinel saved list --json    [{name, version, id, description, savedAt}]`,
+    )
+    .action(async (_options: unknown, self: Command) => {
+      const output = openOutput(self.optsWithGlobals<{ json?: boolean }>());
+      await withClient(output, async (client) => {
+        const all = (await (await client.store()).definitions.list()).map((one) => ({
+          ...reportOf(one),
+          description: one.definition.description ?? null,
+        }));
+        output.object(all);
+        const rows = all.map(({ name, version, savedAt, description }) => [
+          name,
+          String(version),
+          savedAt,
+          description ?? '',
+        ]);
+        const lines = table(['NAME', 'VERSION', 'SAVED', 'DESCRIPTION'], rows, output.paint);
+        for (const line of lines) output.line(line);
+        if (lines.length === 0) output.note('sentinel: nothing is saved; "sentinel save FILE" does it.');
+      });
+    });
+}
+
+function defineShow(command: Command): void {
+  command
+    .description(
+      'Prints a saved definition in its canonical form. "sentinel run" accepts the output as a file. Exit code 4 if there is none of that name.',
+    )
+    .argument('<name>', 'the name, or the id of a version')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel saved show release > release.json
+  sentinel saved show release --json    {name, version, id, savedAt, definition, versions: [{version, id, savedAt}]}`,
+    )
+    .action(async (name: string, _options: unknown, self: Command) => {
+      const output = openOutput(self.optsWithGlobals<{ json?: boolean }>());
+      await withClient(output, async (client) => {
+        const { definitions } = await client.store();
+        const found = await definitions.find(name);
+        if (found === null) throw await noneOf(client, name);
+        const { inOrder } = await import('../../language/read/key-order.ts');
+        const definition = inOrder(found.definition);
+        const versions = (await definitions.versions(found.name)).map((one) => reportOf(one));
+        output.object({ ...reportOf(found), definition, versions: versions.map(({ name: _name, ...one }) => one) });
+        output.text(`${JSON.stringify(definition, null, 2)}\n`);
+      });
+    });
+}
+
+function defineDelete(command: Command): void {
+  command
+    .description(
+      'Removes the name from the store, until a definition is saved under it again. Runs, schedules and triggers keep their definitions. Exit code 4 if there is none of that name.',
+    )
+    .argument('<name>', 'its name')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel saved delete release`,
+    )
+    .action(async (name: string, _options: unknown, self: Command) => {
+      const output = openOutput(self.optsWithGlobals<{ json?: boolean }>());
+      await withClient(output, async (client) => {
+        const { definitions } = await client.store();
+        if (!(await definitions.forget(name))) throw await noneOf(client, name);
+        output.object({ ok: true, name });
+        output.line(`${name} is deleted.`);
+      });
+    });
+}
+
+const reportOf = ({ name, version, hash, createdAt }: StoredDefinition) => ({
+  name,
+  version,
+  id: hash,
+  savedAt: new Date(createdAt).toISOString(),
+});
+
+async function noneOf(client: OpenClient, name: string): Promise<ClientError> {
+  const names = (await (await client.store()).definitions.list()).map((one) => one.name);
+  const hint = nearestOf(name, names, (near) => `write "${near}", or `);
+  return new ClientError('NOT_FOUND', `There is no saved definition "${name}"; ${hint}see "sentinel saved list".`);
+}

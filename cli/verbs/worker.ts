@@ -1,0 +1,57 @@
+/** `sentinel worker`: a worker for production, one or many on each machine. */
+import type { Command } from 'commander';
+import { readConfig, type WorkerVersion } from '../../services/config/config.ts';
+import { usage } from '../request/usage.ts';
+
+interface Options {
+  buildId?: string;
+  deployment?: string;
+  current?: boolean;
+}
+
+export function define(command: Command): void {
+  command
+    .description(
+      'Runs a worker alone, in the foreground, until SIGTERM or SIGINT; steps under way end first. ' +
+        'Takes its servers from TEMPORAL_ADDRESS and DATABASE_URL, and its queues from SENTINEL_TASK_QUEUES.',
+    )
+    .option('--build-id <id>', 'the version of this worker; a run stays on workers of the version on which it began')
+    .option('--deployment <name>', 'the deployment of which this is a version (default: sentinel)')
+    .option(
+      '--current',
+      'start new runs on this version from now on (the first version of a deployment is always current)',
+    )
+    .addHelpText(
+      'after',
+      `
+Prints one JSON line when it is ready: {"ready": true, "pid": …, "taskQueues": […]}, with versions also
+"deploymentName", "buildId" and "isCurrent".
+
+Examples:
+  sentinel worker
+  sentinel worker --build-id "$(git rev-parse --short HEAD)" --current
+  SENTINEL_TASK_QUEUES=sentinel,sentinel@gpu-1 sentinel worker`,
+    )
+    .action(async (options: Options) => {
+      const version = versionOf(options);
+      const { runWorkerProcess } = await import('../../worker/main.ts');
+      process.exitCode = await runWorkerProcess({
+        ...(version === null ? {} : { version }),
+        takeOver: options.current === true,
+      });
+    });
+}
+
+/** Options override the environment. */
+function versionOf({ buildId, deployment, current }: Options): WorkerVersion | null {
+  const { SENTINEL_BUILD_ID, SENTINEL_DEPLOYMENT, ...rest } = process.env;
+  const id = buildId ?? SENTINEL_BUILD_ID;
+  if (id === undefined || id === '') {
+    if (deployment !== undefined || current === true)
+      throw usage('--deployment and --current say something of a version; give it with --build-id.');
+    return null;
+  }
+  const name = deployment ?? SENTINEL_DEPLOYMENT;
+  return readConfig({ ...rest, SENTINEL_BUILD_ID: id, ...(name === undefined ? {} : { SENTINEL_DEPLOYMENT: name }) })
+    .version;
+}
