@@ -17,13 +17,8 @@ import {
   type Entry,
   type Item,
   type Node,
+  type UnknownCall,
 } from './expression.ts';
-
-/** A call of what is not there: `Math.rond` and `len` as a function, `contains` as a method of a value. */
-export interface UnknownCall {
-  kind: 'function' | 'method';
-  name: string;
-}
 
 /** Thrown inside the parser only; `parseExpression` turns it into a problem. */
 export class Refusal extends Error {

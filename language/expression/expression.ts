@@ -168,3 +168,9 @@ export const isUnaryOperator = memberOf(UNARY_OPERATORS);
 export const isBinaryOperator = memberOf(BINARY_OPERATORS);
 export const isMethod = memberOf(METHODS);
 export const isFunctionName = memberOf(FUNCTIONS);
+
+/** A call of what is not there: `Math.rond` and `len` as a function, `contains` as a method of a value. */
+export interface UnknownCall {
+  kind: 'function' | 'method';
+  name: string;
+}

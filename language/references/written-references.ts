@@ -1,6 +1,6 @@
 /** The references a text is written with, and what only looks like one, whatever a run has under those names. */
 import { endOfBraces, findingOfOpenBraces } from '../expression/braces.ts';
-import type { UnknownCall } from '../expression/convert.ts';
+import type { UnknownCall } from '../expression/expression.ts';
 import { parseExpression, referencesOf, type FoundReference } from '../expression/parse.ts';
 import { bracesAt, endOfCall, match, NAME, nextReference, readPart } from './reference-syntax.ts';
 

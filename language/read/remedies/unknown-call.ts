@@ -1,5 +1,5 @@
 /** What to write in place of a call of a function or method that the expression language has not. */
-import type { UnknownCall } from '../../expression/convert.ts';
+import type { UnknownCall } from '../../expression/expression.ts';
 import { FUNCTIONS, isMethod, METHODS } from '../../expression/expression.ts';
 import { plainWord } from './instead.ts';
 import { awayFrom } from './meant-word.ts';
