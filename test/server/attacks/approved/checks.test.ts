@@ -78,7 +78,10 @@ test('with retry the step shows the lines as they are now, and asks again', asyn
   await asked('asked-again', step);
   scriptsOf('asked-again', { test: line('other') });
   await approve('asked-again');
-  await attacked.harness.untilEvent('asked-again', (event) => event.type === 'asked' && event.question.id !== 'steps.0@1');
+  await attacked.harness.untilEvent(
+    'asked-again',
+    (event) => event.type === 'asked' && event.question.id !== 'steps.0@1',
+  );
   expect((await attacked.harness.command('inbox', 'show', 'asked-again')).out).toContain(line('other'));
   expect(ran('asked-again')).toEqual([]);
   await approve('asked-again');
