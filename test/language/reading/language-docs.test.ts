@@ -132,7 +132,7 @@ describe('the page names', () => {
   test('every verb that takes a definition', () => {
     const readers = files.filter(
       (path) =>
-        /^client\/cli\/verbs\/[\w-]+\.ts$/.test(path) &&
+        /^cli\/verbs\/[\w-]+\.ts$/.test(path) &&
         /definition-request|find-definition|good-definition|read-definition|definition-tests|simulate\/|definition-schema/.test(
           read(path),
         ),
