@@ -44,23 +44,25 @@ const questionsOf = async (handle: string): Promise<number> =>
   (await attacked.harness.events(handle)).filter(({ type }) => type === 'asked').length;
 
 test('a question about checks shows the lines of their scripts, and these run', async () => {
-  scriptsOf('kept', { pretest: line('before'), test: line('shown'), posttest: line('after') });
-  put('kept/.npmrc', 'fund=false\n//registry.example/:_authToken=abc-secret\n');
-  const shown = await asked('kept', verify('kept'));
+  scriptsOf('checks-kept', { pretest: line('before'), test: line('shown'), posttest: line('after') });
+  put('checks-kept/.npmrc', 'fund=false\n//registry.example/:_authToken=abc-secret\n');
+  const shown = await asked('checks-kept', verify('checks-kept'));
   for (const said of [line('before'), line('shown'), line('after'), 'fund=false']) expect(shown).toContain(said);
   expect(shown).not.toContain('abc-secret');
-  await approve('kept');
-  expect(await attacked.harness.result('kept')).toMatchObject({ outcome: 'completed' });
-  expect(ran('kept')).toEqual(['before', 'shown', 'after']);
+  await approve('checks-kept');
+  expect(await attacked.harness.result('checks-kept')).toMatchObject({ outcome: 'completed' });
+  expect(ran('checks-kept')).toEqual(['before', 'shown', 'after']);
 });
 
 test.each<[string, () => void]>([
-  ['the script', () => scriptsOf('script', { test: line('other') })],
-  ['a script around it', () => scriptsOf('around', { pretest: line('other'), test: line('shown') })],
-  ['a setting', () => put('setting/.npmrc', 'script-shell=/usr/bin/env\n')],
-  ['a check before it', () => put('more/tsconfig.json', {})],
+  ['the script', () => scriptsOf('checks-script', { test: line('other') })],
+  ['a script around it', () => scriptsOf('checks-around', { pretest: line('other'), test: line('shown') })],
+  ['a setting', () => put('checks-setting/.npmrc', 'script-shell=/usr/bin/env\n')],
+  ['a check before it', () => put('checks-more/tsconfig.json', {})],
 ])('%s changes between question and answer: nothing runs', async (what, change) => {
-  const folder = { 'the script': 'script', 'a script around it': 'around', 'a setting': 'setting' }[what] ?? 'more';
+  const folder =
+    { 'the script': 'checks-script', 'a script around it': 'checks-around', 'a setting': 'checks-setting' }[what] ??
+    'checks-more';
   scriptsOf(folder, { test: line('shown') });
   await asked(folder, verify(folder));
   change();
