@@ -8,7 +8,7 @@ import { isSoak } from '../../random-runs.ts';
 
 const inputs: readonly [Kind, number][] = [
   ['evaluator', isSoak ? 15_000 : 1_500],
-  ['reader', isSoak ? 3_000 : 500],
+  ['reader', isSoak ? 5_000 : 500],
 ];
 
 test.each(inputs)(

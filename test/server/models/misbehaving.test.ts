@@ -66,13 +66,13 @@ const badArguments = streamed(
     reason: wire.reasons.calls,
   }),
 );
-const brokenArguments = streamed(
-  wire,
-  wire.events({
-    parts: [{ call: { id: 'cut', name: 'code_write', pieces: ['{"path": "b.txt", "content": "ha'] } }],
-    reason: wire.reasons.calls,
-  }),
-);
+const halfArguments = {
+  parts: [{ call: { id: 'cut', name: 'code_write', pieces: ['{"path": "b.txt", "content": "ha'] } }],
+  reason: wire.reasons.calls,
+};
+const brokenArguments = streamed(wire, wire.events(halfArguments));
+/** As many tokens as the step allows. */
+const cutArguments = streamed(wire, wire.events({ ...halfArguments, usage: { input: 5, output: 40 } }));
 
 const warnings = async (handle: string): Promise<string[]> =>
   (await harness.events(handle)).flatMap((event) => (event.type === 'warning' ? [event.code] : []));
@@ -141,6 +141,7 @@ test.each<[string, Reply, Partial<LlmStep>, RegExp]>([
   ['never-json', html, { timeoutMs: 5000 }, /^MODEL_ANSWER_BROKEN/],
   ['never-good-arguments', badArguments, {}, /^MODEL_CALLS_WRONG/],
   ['broken-off-in-a-call', brokenArguments, {}, /^MODEL_CALLS_WRONG/],
+  ['cut-in-a-call', cutArguments, { maxTokens: 40 }, /^MODEL_ANSWER_BROKEN .*raise maxTokens/],
 ])('%s ends the step clearly, and loses nothing of what was said before', async (name, reply, rest, expected) => {
   const before = worker.memory().now;
   scripts.set(name, [[calls(read('1'))], [reply]]);
