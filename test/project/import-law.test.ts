@@ -88,7 +88,9 @@ const laws: Law[] = [
       'world/confinement/sandbox.ts',
     ],
   },
-  // A definition is read with the commands there are; an undo is done where the project lies.
+  // A definition is read with the commands there are; an undo is done where the project lies; a run that is ended by
+  // force leaves processes that nobody else may be there to end; a cassette is made of what was asked; `mcp` asks a
+  // server as a command does; what is said holds no key of the process.
   {
     folder: 'client/',
     ours: [
@@ -101,12 +103,19 @@ const laws: Law[] = [
       'services/',
       'runs/',
       'types:activities/',
-      'world/',
+      'types:world/',
+      'world/failures/failures.ts',
+      'world/mcp/',
+      'world/models/cassette/',
+      'world/own-keys/own-keys.ts',
+      'world/processes/run-orphans.ts',
+      'world/processes/step-mark.ts',
       'activities/checkpoints/',
       'activities/definitions/',
       'activities/commands/catalogue.ts',
     ],
   },
+  // A simulation confines paths and edits files as the commands do.
   {
     folder: 'authoring/',
     ours: [
@@ -117,11 +126,15 @@ const laws: Law[] = [
       'prisma/',
       'services/',
       'runs/',
-      'world/',
+      'types:world/',
+      'world/failures/failures.ts',
+      'world/confinement/confine.ts',
+      'world/editing/',
       'activities/definitions/',
       'activities/commands/catalogue.ts',
     ],
   },
+  // `models` asks a model as a turn does.
   {
     folder: 'cli/',
     ours: [
@@ -135,7 +148,10 @@ const laws: Law[] = [
       'prisma/',
       'services/',
       'runs/',
-      'world/',
+      'types:world/',
+      'world/models/',
+      'world/own-keys/own-keys.ts',
+      'world/processes/step-mark.ts',
       'activities/commands/catalogue.ts',
     ],
   },
