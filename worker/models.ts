@@ -1,5 +1,5 @@
 /** The models of this worker: by its environment, and by the configuration of its project. Opening starts nothing. */
-import { join } from 'node:path';
+import { builtProgram } from '../world/models/local/model-host.ts';
 import { Models } from '../world/models/open-models.ts';
 import type { Config } from '../services/config/config.ts';
 import { modelRegistry } from '../services/home/home-files.ts';
@@ -11,7 +11,7 @@ export function openModels(config: Config, settings: ProjectConfig['models']): M
     settings,
     env,
     registry: modelRegistry(home),
-    program: { path: join(packageRoot, 'dist', 'world', 'models', 'local', 'model-process.js') },
+    program: builtProgram(packageRoot),
     project: project?.folder ?? process.cwd(),
   });
 }

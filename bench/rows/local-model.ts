@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { getLlama, LlamaChat, LlamaLogLevel, type ChatHistoryItem } from 'node-llama-cpp';
 import { localProvider } from '../../world/models/local/local.ts';
-import { ModelHost } from '../../world/models/local/model-host.ts';
+import { builtProgram, ModelHost } from '../../world/models/local/model-host.ts';
 import { LocalModels } from '../../world/models/local/registry.ts';
 import { takeTurn } from '../../world/models/provider/take-turn.ts';
 import { factsOf } from '../../world/models/records/table.ts';
@@ -27,7 +27,7 @@ interface Speaker {
 const promptOf = (nth: number): string => `${nth}. ${prompt}`;
 
 async function openProvider(file: string, threads: number, folder: string): Promise<Speaker> {
-  const program = { path: join(packageRoot, 'dist', 'world', 'models', 'local', 'model-process.js') };
+  const program = builtProgram(packageRoot);
   const models = new LocalModels(join(folder, 'models.json'));
   models.add('bench', file);
   const host = new ModelHost({ program, threads, restMs: 60_000 });

@@ -1,5 +1,5 @@
 /** The models that a worker of this folder would have, for the length of one verb. */
-import { join } from 'node:path';
+import { builtProgram } from '../../world/models/local/model-host.ts';
 import { Models } from '../../world/models/open-models.ts';
 import { readConfig } from '../../services/config/config.ts';
 import { modelRegistry } from '../../services/home/home-files.ts';
@@ -20,7 +20,7 @@ export async function withModels<Result>(output: Output, use: (models: Models) =
     settings: (config ?? NO_PROJECT_CONFIG).models,
     env,
     registry: modelRegistry(home),
-    program: { path: join(packageRoot, 'dist', 'world', 'models', 'local', 'model-process.js') },
+    program: builtProgram(packageRoot),
     project,
   });
   try {

@@ -3,6 +3,7 @@
  * after a rest or with the worker.
  */
 import { fork, type ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
 import { TurnError } from '../port/turn-failure.ts';
 import { HostedTurn, type Done, type TurnParts } from './hosted-turn.ts';
 import { MODEL_FILE, MODEL_THREADS, type FromModel, type ToModel } from './protocol.ts';
@@ -12,6 +13,11 @@ export interface ModelProgram {
   path: string;
   execArgv?: readonly string[];
 }
+
+/** As it is built. `packageRoot`: the folder of Sentinel's package. */
+export const builtProgram = (packageRoot: string): ModelProgram => ({
+  path: join(packageRoot, 'dist', 'world', 'models', 'local', 'model-process.js'),
+});
 
 export interface HostSettings {
   program: ModelProgram;
