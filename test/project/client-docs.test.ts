@@ -1,4 +1,4 @@
-/** docs/client.md is what the declarations of the client say. */
+/** What the declarations of the client say: docs/client.md is made of them, and a project is compiled with them. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

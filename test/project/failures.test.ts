@@ -45,7 +45,7 @@ test('no message of an activity names its step: whoever asked for it puts the ke
   const named = files.filter(
     (path) =>
       isSource(path) &&
-      (path.startsWith('activities/') || path.startsWith('world/')) &&
+      /^(?:activities|world)\//.test(path) &&
       /\$\{(?:\w+\.)*key\}: /.test(codeOf(path).replaceAll('`${effect.key}: ${error.message}`', '')),
   );
   expect(named).toEqual([]);

@@ -4,8 +4,8 @@ import type { Database } from '../connection/database.ts';
 import { SETTLE, settledValues } from './spending.ts';
 
 /**
- * One statement, and none that waits for the disk: what a lost worker leaves is in the database all the same, and
- * the answer that is written a moment later takes this to the disk with it.
+ * Commits without a flush. A worker that is lost loses nothing by that: the row is in the database. Only a crash of
+ * Postgres itself can lose it, until the next commit that flushes, which is that of the answer, a moment later.
  */
 const KEEP = `with lazily as materialized (select set_config('synchronous_commit', 'off', true) as said),
   settled as (${SETTLE})
