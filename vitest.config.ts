@@ -25,12 +25,13 @@ interface Needs {
   maxWorkers?: number;
   /** Whether each file has a process of its own; loading the code again costs more than half of a pure case. */
   isolate?: boolean;
+  setupFiles?: string[];
   env?: Record<string, string>;
 }
 
 function project(
   name: string,
-  { include, exclude = [], timeoutMs, globalSetup = [], maxWorkers, isolate = true, env = {} }: Needs,
+  { include, exclude = [], timeoutMs, globalSetup = [], setupFiles = [], maxWorkers, isolate = true, env = {} }: Needs,
 ) {
   return {
     test: {
@@ -38,6 +39,7 @@ function project(
       include,
       exclude,
       globalSetup,
+      setupFiles,
       env,
       pool: 'forks' as const,
       isolate,
@@ -111,6 +113,7 @@ export default defineConfig({
         timeoutMs: minute,
         maxWorkers: availableParallelism(),
         isolate: false,
+        setupFiles: ['test/own-clock.ts'],
       }),
       project('alone', { include: timed, timeoutMs: minute, maxWorkers: 1 }),
       project('models', {

@@ -125,8 +125,14 @@ const REMEDIES: ReadonlyMap<string, string> = new Map([
   ['Error', 'hand over its message'],
 ]);
 
+/** What the runtime made it, of whichever realm and under whichever name its class goes. */
+function builtIn(value: object): string | null {
+  const tag = Object.prototype.toString.call(value).slice('[object '.length, -1);
+  return REMEDIES.has(tag) ? tag : null;
+}
+
 function instanceWords(value: object): Words {
-  const name = value instanceof Error ? 'Error' : value.constructor.name;
+  const name = builtIn(value) ?? value.constructor.name;
   const article = /^[AEIOU]/.test(name) ? 'an' : 'a';
   return [
     name === 'Date' ? 'a date that does not exist' : `${article} ${name === '' ? 'class instance' : name}`,

@@ -5,7 +5,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { compareRun, wayTaken } from '../../authoring/definition-tests/compare.ts';
 import { differenceLines } from '../../authoring/definition-tests/difference-lines.ts';
 import { runTestCase, scenarioOf, subjectOf } from '../../authoring/definition-tests/run-case.ts';
@@ -30,8 +30,6 @@ function casesIn(file: string): TestCase[] {
 const cases = files.flatMap((file) =>
   casesIn(file).map((given): [string, string, TestCase] => [file.slice(0, -SUFFIX.length), given.name, given]),
 );
-
-afterAll(() => vi.useRealTimers());
 
 // The kit stands alone: what a definition refers to is in the case.
 describe.each(cases)('%s: %s', (file, _name, given) => {

@@ -35,6 +35,12 @@ test.each<[string, unknown, string]>([
   ['a promise', { later: Promise.resolve(1) }, '"later" is a Promise, which JSON cannot say; await it'],
   ['bytes', { bytes: new Uint8Array(2) }, '"bytes" is an Uint8Array'],
   ['no date', { at: new Date(Number.NaN) }, '"at" is a date that does not exist'],
+  [
+    'no date of another name',
+    { at: new (class Day extends Date {})(Number.NaN) },
+    '"at" is a date that does not exist',
+  ],
+  ['a map of another name', { all: new (class Index extends Map {})() }, 'hand over Object.fromEntries(map)'],
 ])('%s', (_what, value, words) => {
   expect(notPlainWords(value, 'the result')).toContain(words);
   expect(valueFault(value, 'the result')).toMatchObject({

@@ -3,7 +3,7 @@
  * none does an action without the word of the persona whom a run around it names, and none has more than a run around it.
  */
 import * as fc from 'fast-check';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { CommandEffect } from '../../../interpreter/effect.ts';
 import { rightsIn } from '../../../client/history/fork-run.ts';
 import { approvalRule } from '../../../interpreter/approval-rules.ts';
@@ -13,8 +13,6 @@ import type { Definition, EscalationRule, Step } from '../../../language/model.t
 import { runInputOf, startInputOf, type StartInput } from '../../../workflows/messages/start-input.ts';
 import { randomRuns } from '../../random-runs.ts';
 import { MODES, runCase } from '../harness/run-case.ts';
-
-afterAll(() => vi.useRealTimers());
 
 const CLASSES = ['write', 'shell', 'delete', 'network'] as const;
 const STRICTNESS: readonly EscalationRule['action'][] = ['notify', 'pause', 'abort'];

@@ -2,12 +2,10 @@
  * Whenever a run is stopped or cancelled, and however it is run: the clean-up of a condition that has
  * begun runs once, and every step that has begun has one end.
  */
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Definition, Step } from '../../../language/model.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
 import { MODES, runCase } from '../harness/run-case.ts';
-
-afterAll(() => vi.useRealTimers());
 
 const shell = (command: string): Step => ({ type: 'shell', command });
 const emit: Step = { type: 'emit', event: 'happened' };

@@ -1,10 +1,8 @@
 /** Of a long output a result holds the start and the end: that is said wherever a definition can read it. */
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Json } from '../../../language/json.ts';
 import type { Step } from '../../../language/model.ts';
 import { MODES, runCase } from '../harness/run-case.ts';
-
-afterAll(() => vi.useRealTimers());
 
 const printed: Json = { exitCode: 0, stdout: 'a … z', stderr: '', output: 'a … z', success: true, durationMs: 1 };
 const cut: Json = { ...printed, truncated: true };

@@ -1,9 +1,7 @@
 /** A run's time bounds the pauses in it as well: it ends within its limit, whatever it waits for. */
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Definition, Step } from '../../../language/model.ts';
 import { MODES, runCase } from '../harness/run-case.ts';
-
-afterAll(() => vi.useRealTimers());
 
 const hour = 3_600_000;
 const flaky: Step = { type: 'shell', command: 'flaky', retry: { attempts: 9, backoffMs: hour, maxBackoffMs: hour } };

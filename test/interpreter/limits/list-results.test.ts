@@ -1,11 +1,9 @@
 /** What the items of a list have done is not lost to the size of the sum of their results. */
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Json } from '../../../language/json.ts';
 import { listBytesMax } from '../../../language/limits.ts';
 import type { Definition } from '../../../language/model.ts';
 import { MODES, runCase } from '../harness/run-case.ts';
-
-afterAll(() => vi.useRealTimers());
 
 const MIB = 1024 * 1024;
 const listed = (items: number[]): Definition => ({

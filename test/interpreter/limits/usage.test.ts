@@ -1,9 +1,7 @@
 /** What a step cost is told with its end, in every way of running; a step without cost tells nothing. */
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Definition, Step } from '../../../language/model.ts';
 import { MODES, runCase, type Scenario } from '../harness/run-case.ts';
-
-afterAll(() => vi.useRealTimers());
 
 const once = (steps: Step[], rest: Partial<Definition> = {}): Definition => ({
   name: 'costs',

@@ -2,7 +2,7 @@
  * Waiting that goes on in the run that this one continued as: it holds no sibling up, it takes no
  * longer and costs nothing more, and what ends the run or its branch on the way back ends it, too.
  */
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { stage } from '../../../authoring/simulate/stage.ts';
 import type { Definition, ShellStep, Step } from '../../../language/model.ts';
 import { Script, type Interruption, type ScriptSource } from '../../../interpreter/simulation/script.ts';
@@ -10,8 +10,6 @@ import { runScenario, STARTS_AT, type Outcome } from '../../../interpreter/simul
 import type { Mode } from '../../../interpreter/simulation/world.ts';
 import { runScriptedSegment } from '../harness/scripted-segment.ts';
 import { catalogue } from '../../catalogue.ts';
-
-afterAll(() => vi.useRealTimers());
 
 const everyStep: Mode = { name: 'yield every step', yieldEvery: 1 };
 

@@ -1,9 +1,7 @@
 /** Where segments begin, and how much one of them walks: by the keys that a run's segments have in its journal. */
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Definition, Step } from '../../../language/model.ts';
 import { runCase } from '../harness/run-case.ts';
-
-afterAll(() => vi.useRealTimers());
 
 const read = (name: string): Step => ({
   type: 'command',

@@ -1,11 +1,9 @@
 /** Whatever the definition, the replies and the way of running: no run spends more than its budget, and every run ends. */
 import * as fc from 'fast-check';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { answerFor, definition } from './random-definitions.ts';
 import { MODES, runCase } from '../harness/run-case.ts';
 import { randomRuns } from '../../random-runs.ts';
-
-afterAll(() => vi.useRealTimers());
 
 const scenario = fc
   .record({ definition, seed: fc.nat(), steps: fc.integer({ min: 1, max: 12 }) })

@@ -1,7 +1,7 @@
 /** Edits, whatever the definition: paths follow their steps, keys stay unique, and the position does not grow. */
 import { linesOf } from '../../../language/blocks.ts';
 import * as fc from 'fast-check';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { canonicalText } from '../../../language/canonical.ts';
 import { applyEdit, pathAfter, stepAt, type StepEdit } from '../../../language/edit.ts';
 import type { Definition, Step } from '../../../language/model.ts';
@@ -11,8 +11,6 @@ import { answerFor, definition as random } from './random-definitions.ts';
 import { MODES, runCase, STRAIGHT } from '../harness/run-case.ts';
 import { randomRuns } from '../../random-runs.ts';
 import { catalogue } from '../../catalogue.ts';
-
-afterAll(() => vi.useRealTimers());
 
 const added: Step = { type: 'shell', command: 'added' };
 

@@ -1,12 +1,10 @@
 /** Whatever the definition and the replies: every way of running gives the same run, and it ends. */
 import * as fc from 'fast-check';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { RunEvent } from '../../../language/events/run-event.ts';
 import { answerFor, cleaningDefinition } from './random-definitions.ts';
 import { MODES, runCase, STRAIGHT, type Outcome } from '../harness/run-case.ts';
 import { randomRuns } from '../../random-runs.ts';
-
-afterAll(() => vi.useRealTimers());
 
 const scenario = fc.record({ definition: cleaningDefinition, seed: fc.nat() }).map(({ definition: random, seed }) => ({
   definition: random,

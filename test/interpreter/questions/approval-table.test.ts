@@ -1,9 +1,7 @@
 /** Approval anywhere, cell by cell. approval-table.md beside this file is a snapshot of all cells (`vitest -u` writes it). */
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { applies, definitionFor, KINDS, MOMENTS, PLACES, runCell, table, wordsFor } from './approval-table.ts';
 import { MODES } from '../harness/run-case.ts';
-
-afterAll(() => vi.useRealTimers());
 
 const cells = KINDS.flatMap((kind) =>
   PLACES.flatMap((place) =>

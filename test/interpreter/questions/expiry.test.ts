@@ -1,10 +1,8 @@
 /** Until when a question can be answered, as its event and the inbox say it. */
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Definition, Step } from '../../../language/model.ts';
 import { STARTS_AT } from '../../../interpreter/simulation/run-scenario.ts';
 import { MODES, runCase, STRAIGHT } from '../harness/run-case.ts';
-
-afterAll(() => vi.useRealTimers());
 
 const shell: Step = { type: 'shell', command: 'x' };
 const approval: Step = { type: 'approval', message: 'Go on?' };

@@ -1,10 +1,8 @@
 /** The examples of the pages for beginners behave as the pages say, and docs/language.md sends its readers there first. */
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { readInputs } from '../../../cli/request/run-request.ts';
 import { read } from '../../project/tree.ts';
 import { examplesOf, testExamples } from './page-examples.ts';
-
-afterAll(() => vi.useRealTimers());
 
 const pages = [
   ['docs/language/start.md', 2],

@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { scenarioOf } from '../../../authoring/definition-tests/run-case.ts';
 import * as limits from '../../../language/limits.ts';
 import * as model from '../../../language/model.ts';
@@ -22,8 +22,6 @@ const text = read(page);
 /** Code in prose and tables, not in examples. */
 const prose = text.replaceAll(/^```[^]*?^```$/gm, '');
 const named = new Set(Array.from(prose.matchAll(/`([^`\n]+)`/g), ([, span = '']) => span));
-
-afterAll(() => vi.useRealTimers());
 
 const examples = examplesOf(page);
 testExamples(page, examples, 20);
