@@ -11,12 +11,12 @@ import type { Json, JsonObject } from '../language/json.ts';
 import type { OpenSession, RunContext, Store } from '../prisma/store/contract/contract.ts';
 import { referredDefinitions } from '../prisma/store/values/referred-definitions.ts';
 import { JournalConflict } from '../prisma/store/contract/journal-conflict.ts';
-import type { StepCheckpoints } from './checkpoints/step-checkpoints.ts';
+import type { StepCheckpoints } from '../operations/checkpoints/step-checkpoints.ts';
 import { askForGroup } from './local/ask-for-group.ts';
 import { checkForm, digestOf } from './local/answers.ts';
-import { checkpointed, filesOf } from './commands/checkpointed.ts';
-import type { CommandContext, RunPort } from './commands/command.ts';
-import type { Registry } from './commands/registry.ts';
+import { checkpointed, filesOf } from './steps/checkpointed.ts';
+import type { CommandContext, RunPort } from '../operations/command.ts';
+import type { Registry } from '../operations/registry.ts';
 import {
   AGENT,
   ASK_FOR_GROUP,
@@ -48,8 +48,8 @@ import { guarded } from './failures/guarded.ts';
 import { readGivenDefinition } from './local/nested-definition.ts';
 import type { GivenDefinition } from '../language/read/nested-definition.ts';
 import { readStarted, referring, type Handed } from '../language/read/started-program.ts';
-import { publishEvent } from './local/publish-event.ts';
-import { resolveAction, type ActionToResolve } from './commands/resolve-action.ts';
+import { publishEvent } from '../operations/events/publish-event.ts';
+import { resolveAction, type ActionToResolve } from './steps/resolve-action.ts';
 import { maskedError, ownMasker } from '../world/own-keys/own-keys.ts';
 import {
   maskerOfTurn,
@@ -58,7 +58,7 @@ import {
   unsealedFor,
   withMaskedFailures,
   type Secrets,
-} from './secrets/secrets.ts';
+} from '../operations/secrets/secrets.ts';
 import { findCommand } from '../language/catalogue.ts';
 import { mayWriteFiles } from '../language/permissions.ts';
 import { turnRequest } from '../interpreter/build-turn.ts';
@@ -69,8 +69,8 @@ import { handleOf } from '../interpreter/keys.ts';
 import { quickSteps, type AroundStep } from './segment/quick-steps.ts';
 import { runSegment } from './segment/run-segment.ts';
 import { beating } from '../world/processes/beating.ts';
-import { runShell, type ShellResult } from './shell/run-shell.ts';
-import { withValueFiles } from './shell/value-files.ts';
+import { runShell, type ShellResult } from '../operations/shell/run-shell.ts';
+import { withValueFiles } from '../operations/shell/value-files.ts';
 import type { Models } from '../world/models/open-models.ts';
 import { useOf, type Limiter } from './limits/limiter.ts';
 import type { Shelf } from './turns/cassettes/shelf.ts';
@@ -78,7 +78,7 @@ import { LiveTurn } from './turns/live/live-turn.ts';
 import { runAgent } from './turns/run-agent.ts';
 import { runCall } from './turns/run-call.ts';
 import { runTurn } from './turns/run-turn.ts';
-import { watchExecution, type WatchRequest } from './shell/watch.ts';
+import { watchExecution, type WatchRequest } from '../operations/shell/watch.ts';
 
 export interface ActivityParts {
   store: Store;

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
 import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import * as z from 'zod';
-import { defineCommand, type Command } from '../activities/commands/command.ts';
+import { defineCommand, type Command } from '../operations/command.ts';
 import { Models } from '../world/models/open-models.ts';
 import { NO_SETTINGS } from '../world/models/resolve/settings.ts';
 import { startRun } from '../runs/start-run.ts';

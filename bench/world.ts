@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Connection, type Client } from '@temporalio/client';
-import { builtInCatalogue } from '../activities/commands/catalogue.ts';
+import { builtInCatalogue } from '../systems/catalogue.ts';
 import type { Catalogue } from '../language/catalogue.ts';
 import type { Definition } from '../language/model.ts';
 import { startRun } from '../runs/start-run.ts';

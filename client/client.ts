@@ -12,8 +12,8 @@
  */
 import { isAbsolute } from 'node:path';
 import type { FailingRun } from './lookup/run-report.ts';
-import type { StepChanges } from '../activities/checkpoints/changes.ts';
-import type { Undone, UndoRequest } from '../activities/checkpoints/undo.ts';
+import type { StepChanges } from '../operations/checkpoints/changes.ts';
+import type { Undone, UndoRequest } from '../operations/checkpoints/undo.ts';
 import type { Catalogue } from '../language/catalogue.ts';
 import { valueFault } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
@@ -52,8 +52,8 @@ import type { TellOptions, ToldModel } from './contract/telling.ts';
 import type { EmitOptions, Emitted } from './triggers/outside-event.ts';
 
 export type { AnsweredQuestion, AnswerOptions } from './contract/answers.ts';
-export type { StepChanges } from '../activities/checkpoints/changes.ts';
-export type { Undone } from '../activities/checkpoints/undo.ts';
+export type { StepChanges } from '../operations/checkpoints/changes.ts';
+export type { Undone } from '../operations/checkpoints/undo.ts';
 export type { Cancelled } from './cancel-run.ts';
 export type { Forced, ForcedRun } from './contract/forced.ts';
 export { ClientError } from '../runs/client-error.ts';

@@ -4,9 +4,9 @@
  */
 import { readdirSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { builtInCatalogue } from '../activities/commands/catalogue.ts';
-import { refFiles } from '../activities/definitions/ref-files.ts';
-import { textOfFile } from '../activities/definitions/text-of-file.ts';
+import { builtInCatalogue } from '../systems/catalogue.ts';
+import { refFiles } from '../world/definitions/ref-files.ts';
+import { textOfFile } from '../world/definitions/text-of-file.ts';
 import type { Catalogue } from '../language/catalogue.ts';
 import type { ParamCheck } from '../language/params/param-check.ts';
 import type { Definition } from '../language/model.ts';

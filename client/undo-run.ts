@@ -1,10 +1,10 @@
 /** What a run changed in its project, and taking it back: on the host where the project and its states lie. */
-import { changesOf, type StepChanges } from '../activities/checkpoints/changes.ts';
+import { changesOf, type StepChanges } from '../operations/checkpoints/changes.ts';
 import { isKey, maskerOf } from '../world/own-keys/own-keys.ts';
 import type { Masker } from '../language/masking/masker.ts';
 import { hiddenOf, looksSecret, nameOfToken } from '../language/secrets.ts';
-import { nameWithin } from '../activities/checkpoints/stretches.ts';
-import { undoRun, type Undone, type UndoRequest } from '../activities/checkpoints/undo.ts';
+import { nameWithin } from '../operations/checkpoints/stretches.ts';
+import { undoRun, type Undone, type UndoRequest } from '../operations/checkpoints/undo.ts';
 import { Failure } from '../world/failures/failures.ts';
 import type { Run, Store } from '../prisma/store/contract/contract.ts';
 import { ClientError } from '../runs/client-error.ts';

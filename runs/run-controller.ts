@@ -1,6 +1,6 @@
 /** The port through which commands control runs. A run of whose end the store does not know yet is answered for by Temporal. */
 import type { Client } from '@temporalio/client';
-import type { RunPort } from '../activities/commands/command.ts';
+import type { RunPort } from '../operations/command.ts';
 import { Failure } from '../world/failures/failures.ts';
 import type { ControlVerb } from '../workflows/messages/messages.ts';
 import { ClientError } from './client-error.ts';

@@ -3,7 +3,7 @@
  * definition, and every definition its `$ref`s name, in its own history.
  */
 import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy, type Client } from '@temporalio/client';
-import type { RunPort } from '../activities/commands/command.ts';
+import type { RunPort } from '../operations/command.ts';
 import { Failure } from '../world/failures/failures.ts';
 import { blocksOf } from '../language/blocks.ts';
 import { entriesFor, type Catalogue } from '../language/catalogue.ts';

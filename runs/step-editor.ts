@@ -3,7 +3,7 @@
  * run that has ended and one that never was; the store does.
  */
 import type { Client } from '@temporalio/client';
-import type { RunPort } from '../activities/commands/command.ts';
+import type { RunPort } from '../operations/command.ts';
 import { Failure } from '../world/failures/failures.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { ClientError } from './client-error.ts';

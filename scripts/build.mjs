@@ -36,12 +36,12 @@ await bundlePrisma(join(root, 'dist', 'prisma', 'generated', 'client.js'));
 const { buildBundle, BUNDLE_FILE } = await import(pathToFileURL(join(root, 'dist', 'worker', 'bundle.js')).href);
 writeFileSync(join(root, 'dist', BUNDLE_FILE), await buildBundle());
 
-const catalogueModule = await import(pathToFileURL(join(root, 'dist', 'activities', 'commands', 'catalogue.js')).href);
+const catalogueModule = await import(pathToFileURL(join(root, 'dist', 'systems', 'catalogue.js')).href);
 /** A verb that reads a definition needs what the commands state, not their schemas and their code. */
 const catalogueAsValue = {
   name: 'catalogue-as-value',
   setup({ onLoad }) {
-    onLoad({ filter: /[/\\]activities[/\\]commands[/\\]catalogue\.ts$/ }, () => ({
+    onLoad({ filter: /[/\\]systems[/\\]catalogue\.ts$/ }, () => ({
       contents: ['builtInCatalogue', 'builtInParameters', 'builtInResults']
         .map((name) => `export const ${name} = () => (${JSON.stringify(catalogueModule[name]())});`)
         .join('\n'),

@@ -1,5 +1,5 @@
 /** What the product passes to whatever reads or runs a definition: the built-in commands. */
-import { builtInCatalogue } from '../activities/commands/catalogue.ts';
+import { builtInCatalogue } from '../systems/catalogue.ts';
 import type { Named } from '../client/read-definition.ts';
 
 export const catalogue = builtInCatalogue();

@@ -1,6 +1,6 @@
 /** What a worker asks Temporal about runs that are not its own: to look for an event, and whether they still go on. */
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import type { AskRun } from '../activities/shell/background.ts';
+import type { AskRun } from '../operations/shell/background.ts';
 import { SIGNALS, workflowIdOf } from '../workflows/messages/messages.ts';
 
 /** A run that has ended needs no waking. */

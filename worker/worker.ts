@@ -2,19 +2,14 @@
 import type { Client } from '@temporalio/client';
 import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
 import { createActivities } from '../activities/activities.ts';
-import { StepCheckpoints } from '../activities/checkpoints/step-checkpoints.ts';
-import type { Command } from '../activities/commands/command.ts';
-import { processMetrics } from '../activities/commands/metrics.ts';
-import {
-  builtInCommands,
-  createRegistry,
-  type ChangingCommands,
-  type Registry,
-} from '../activities/commands/registry.ts';
+import { StepCheckpoints } from '../operations/checkpoints/step-checkpoints.ts';
+import type { Command } from '../operations/command.ts';
+import type { ChangingCommands, Registry } from '../operations/registry.ts';
+import { builtInRegistry } from '../systems/all.ts';
 import { Limiter, type LimitSettings } from '../activities/limits/limiter.ts';
 import type { Models } from '../world/models/open-models.ts';
 import { Shelf } from '../activities/turns/cassettes/shelf.ts';
-import { BackgroundProcesses } from '../activities/shell/background.ts';
+import { BackgroundProcesses } from '../operations/shell/background.ts';
 import { dataConverter, sealedClient } from '../runs/temporal-connection.ts';
 import { runStarter, type RunServices } from '../runs/start-run.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
@@ -116,8 +111,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const recorder = new RunRecorder(store, refusedRunEnder({ client, store, say }), own);
   const checkpoints = checkpointsIn(parts);
   const background = new BackgroundProcesses(async (of) => checkpoints?.end(of));
-  const commands = [...builtInCommands(processMetrics, background), ...(parts.commands ?? [])];
-  const registry = createRegistry(commands, processMetrics, parts.changing);
+  const registry = builtInRegistry({ background, changing: parts.changing }, parts.commands);
   const starting = startingIn(parts, client, registry);
   const { models = null, limits } = parts;
   const suspects = await suspecting(parts);

@@ -10,7 +10,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
 import { schemaFaults, type SchemaFaults } from '../../language/params/schema-faults.ts';
-import { type Command, type CommandContext, defineCommand } from '../commands/command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../operations/command.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { callValue } from '../../world/mcp/call-value.ts';
 import { McpConnection, type CallLimits } from '../../world/mcp/connection.ts';

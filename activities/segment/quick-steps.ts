@@ -1,13 +1,13 @@
 /** What a segment can do by itself: quick commands and emitting, over the segment's session. */
-import type { CommandContext, RunPort } from '../commands/command.ts';
-import type { Registry } from '../commands/registry.ts';
+import type { CommandContext, RunPort } from '../../operations/command.ts';
+import type { Registry } from '../../operations/registry.ts';
 import type { Session, Store } from '../../prisma/store/contract/contract.ts';
 import type { Json } from '../../language/json.ts';
 import { useOf, type Limiter } from '../limits/limiter.ts';
 import type { RunInput } from '../../interpreter/host.ts';
 import type { Effect, Reply } from '../../interpreter/effect.ts';
-import { publishEvent } from '../local/publish-event.ts';
-import { secretsOf, unsealedFor, withMaskedFailures } from '../secrets/secrets.ts';
+import { publishEvent } from '../../operations/events/publish-event.ts';
+import { secretsOf, unsealedFor, withMaskedFailures } from '../../operations/secrets/secrets.ts';
 
 export interface QuickSteps {
   perform(input: RunInput, session: Session, effect: Effect): Promise<Reply>;

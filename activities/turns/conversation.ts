@@ -8,7 +8,7 @@ import type { TurnRequest } from '../../interpreter/contract.ts';
 import { besidesPart, type PlacedMessage } from '../../prisma/store/contract/models/conversation-contract.ts';
 import type { Message, ToolResultBlock, UserBlock, UserMessage } from '../../world/models/port/message.ts';
 import { imageOf } from './images.ts';
-import type { Prompt } from './prompts/prompt.ts';
+import type { Prompt } from '../../world/models/prompt.ts';
 import { answerNow } from './prompts/answer-now.ts';
 import { repair } from './prompts/repair.ts';
 import { selfCheck } from './prompts/self-check.ts';

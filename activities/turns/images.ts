@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { FoundPicture } from '../../language/models/pictures.ts';
-import { readBounded } from '../commands/whole-file.ts';
+import { readBounded } from '../../operations/files/whole-file.ts';
 import { resolveInside } from '../../world/confinement/confine.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import type { ImageBlock } from '../../world/models/port/message.ts';

@@ -15,7 +15,7 @@ import type {
   Conversations,
   PlacedMessage,
 } from '../../prisma/store/contract/models/conversation-contract.ts';
-import type { Registry } from '../commands/registry.ts';
+import type { Registry } from '../../operations/registry.ts';
 import { isAway } from '../../prisma/store/connection/unavailable.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { useOf, type Limiter } from '../limits/limiter.ts';

@@ -10,7 +10,7 @@
  *
  * A builder is never changed: each call returns another one.
  */
-import { builtInCatalogue } from '../../activities/commands/catalogue.ts';
+import { builtInCatalogue } from '../../systems/catalogue.ts';
 import type { Catalogue, CommandEntry } from '../../language/catalogue.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import type * as model from '../../language/model.ts';

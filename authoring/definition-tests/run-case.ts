@@ -1,7 +1,7 @@
 /** One case of a test file, run by the scripted host: no server, nothing outside this process. */
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join, dirname } from 'node:path';
-import { refFiles } from '../../activities/definitions/ref-files.ts';
+import { refFiles } from '../../world/definitions/ref-files.ts';
 import { depthFault, type Json } from '../../language/json.ts';
 import { inputFault } from '../../language/inputs/refused-inputs.ts';
 import { Definition } from '../../language/model.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { execa } from 'execa';
-import { StepCheckpoints } from '../../activities/checkpoints/step-checkpoints.ts';
+import { StepCheckpoints } from '../../operations/checkpoints/step-checkpoints.ts';
 import { bounded, informed, percentile, type Row } from '../report.ts';
 import type { World } from '../world.ts';
 

@@ -5,7 +5,7 @@
 import { readConfig, type Environment } from '../../services/config/config.ts';
 import type { ProjectConfig } from '../../services/config/project-config.ts';
 import { configFileOf, withProject } from '../../services/config/project-file.ts';
-import { builtInCatalogue } from '../../activities/commands/catalogue.ts';
+import { builtInCatalogue } from '../../systems/catalogue.ts';
 import type { ProjectCommands } from '../../runs/commands/project-commands.ts';
 import { withBuiltIn } from '../../client/lookup/project-catalogue.ts';
 import type { Output } from '../output/output.ts';

@@ -19,7 +19,7 @@ Examples:
     .action(async () => {
       const [{ schemaText }, { builtInCatalogue, builtInParameters }] = await Promise.all([
         import('../../language/schema/definition-schema.ts'),
-        import('../../activities/commands/catalogue.ts'),
+        import('../../systems/catalogue.ts'),
       ]);
       // The text is JSON, with or without --json.
       openOutput({}).text(schemaText(builtInCatalogue(), builtInParameters()));

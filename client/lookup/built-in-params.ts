@@ -1,5 +1,5 @@
 /** Holds what a definition gives the built-in commands against what they take, and what it reads of them against what they give. */
-import { builtInParameters, builtInResults } from '../../activities/commands/catalogue.ts';
+import { builtInParameters, builtInResults } from '../../systems/catalogue.ts';
 import type { JsonObject } from '../../language/json.ts';
 import type { ParamCheck } from '../../language/params/param-check.ts';
 import type { SchemaFaults } from '../../language/params/schema-faults.ts';

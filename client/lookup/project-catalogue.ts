@@ -1,5 +1,5 @@
 /** The commands that runs of a project have; without a project the built-in ones alone. */
-import { builtInCatalogue } from '../../activities/commands/catalogue.ts';
+import { builtInCatalogue } from '../../systems/catalogue.ts';
 import type { Catalogue } from '../../language/catalogue.ts';
 import { openProjectCommands } from '../../runs/commands/open-project.ts';
 import type { ProjectCommands } from '../../runs/commands/project-commands.ts';

@@ -1,5 +1,5 @@
 /** What an MCP server of Sentinel's stands on. */
-import { builtInCatalogue } from '../../activities/commands/catalogue.ts';
+import { builtInCatalogue } from '../../systems/catalogue.ts';
 import { openProjectCommands } from '../../runs/commands/open-project.ts';
 import type { ProjectCommands } from '../../runs/commands/project-commands.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';

@@ -1,6 +1,6 @@
 /** A definition in a file, for programs: as the command line reads it. */
 import { resolve } from 'node:path';
-import { builtInCatalogue } from '../../activities/commands/catalogue.ts';
+import { builtInCatalogue } from '../../systems/catalogue.ts';
 import type { Definition } from '../../language/model.ts';
 import { hasErrors, type Problem } from '../../language/problems.ts';
 import { openProjectCommands } from '../../runs/commands/open-project.ts';

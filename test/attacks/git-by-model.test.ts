@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { CommandContext } from '../../activities/commands/command.ts';
-import { builtInCommands, createRegistry } from '../../activities/commands/registry.ts';
+import type { CommandContext } from '../../operations/command.ts';
+import { builtInRegistry } from '../../systems/all.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import { commandContext } from '../activities/harness/command-context.ts';
 import { temporaryFolder } from '../activities/harness/step-context.ts';
@@ -13,7 +13,7 @@ import { useStore } from '../store/harness/opened.ts';
 import { repository } from '../activities/harness/repository.ts';
 
 const HIDDEN = 'nobody-may-see-this';
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 const opened = useStore();
 let project: string;
 

@@ -3,10 +3,10 @@ import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { builtInCommands, createRegistry } from '../../activities/commands/registry.ts';
+import { builtInRegistry } from '../../systems/all.ts';
 import { findSandbox } from '../../world/confinement/sandbox.ts';
-import { type ShellRequest } from '../../activities/shell/child.ts';
-import { runShell, type ShellResult } from '../../activities/shell/run-shell.ts';
+import { type ShellRequest } from '../../operations/shell/child.ts';
+import { runShell, type ShellResult } from '../../operations/shell/run-shell.ts';
 import type { Json } from '../../language/json.ts';
 import type { Confinement } from '../../language/permissions.ts';
 import { commandContext } from '../activities/harness/command-context.ts';
@@ -15,7 +15,7 @@ import { shellContext } from '../activities/harness/step-context.ts';
 /** What only a real sandbox shows is skipped by name where there is none. */
 export const hasSandbox = (await findSandbox()).ok;
 
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 const confinements: Record<'full' | 'sandboxed' | 'boundedSandbox' | 'readonly', Confinement | undefined> = {
   full: undefined,
   sandboxed: { mode: 'sandboxed' },

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { runHelper } from '../../world/own-programs/helper-programs.ts';
 import { findProtectedPlaces } from '../../world/confinement/protected-places.ts';
 import { plainText } from '../../world/files/plain-file.ts';
-import { findChecks } from '../../activities/verify/find-checks.ts';
+import { findChecks } from '../../systems/code/verify/find-checks.ts';
 import { GitIgnores } from '../../worker/triggers/git-ignores.ts';
 import { temporaryFolder } from '../activities/harness/step-context.ts';
 import { pathsIn, writtenProject } from '../activities/harness/written-project.ts';

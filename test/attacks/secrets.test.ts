@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isPassedOn } from '../../world/processes/child-environment.ts';
 import { NOBODY_THERE } from '../../world/processes/nobody-there.ts';
-import { secretsOf } from '../../activities/secrets/secrets.ts';
+import { secretsOf } from '../../operations/secrets/secrets.ts';
 import { temporaryFolder } from '../activities/harness/step-context.ts';
 import { repository } from '../activities/harness/repository.ts';
 import { type AttackedMode, command, hasSandbox, shell } from './inside.ts';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
-import type { ShellRequest } from '../../activities/shell/child.ts';
-import { runShell } from '../../activities/shell/run-shell.ts';
+import type { ShellRequest } from '../../operations/shell/child.ts';
+import { runShell } from '../../operations/shell/run-shell.ts';
 import { shellContext, temporaryFolder } from '../activities/harness/step-context.ts';
 
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));

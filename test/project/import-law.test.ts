@@ -57,9 +57,18 @@ const laws: Law[] = [
       'services/home/home-records.ts',
     ],
   },
+  // A turn of a model and an edit of a run are the interpreter's, and so are their names here.
+  {
+    folder: 'operations/',
+    ours: ['operations/', 'world/', 'language/', 'prisma/', 'types:interpreter/', 'services/home/home-records.ts'],
+  },
+  {
+    folder: 'systems/',
+    ours: ['systems/', 'operations/', 'world/', 'language/', 'prisma/', 'interpreter/'],
+  },
   {
     folder: 'activities/',
-    ours: ['activities/', 'world/', 'language/', 'prisma/', 'interpreter/', 'services/home/home-records.ts'],
+    ours: ['activities/', 'operations/', 'world/', 'language/', 'prisma/', 'interpreter/'],
   },
   // `doctor` looks for the sandbox and the proxy with the eyes of the step that needs them.
   {
@@ -82,7 +91,7 @@ const laws: Law[] = [
       'workflows/messages/',
       'prisma/',
       'services/',
-      'types:activities/',
+      'types:operations/',
       'types:world/',
       'world/failures/failures.ts',
       'world/confinement/sandbox.ts',
@@ -110,9 +119,9 @@ const laws: Law[] = [
       'world/own-keys/own-keys.ts',
       'world/processes/run-orphans.ts',
       'world/processes/step-mark.ts',
-      'activities/checkpoints/',
-      'activities/definitions/',
-      'activities/commands/catalogue.ts',
+      'operations/checkpoints/',
+      'world/definitions/',
+      'systems/catalogue.ts',
     ],
   },
   // A simulation confines paths and edits files as the commands do.
@@ -130,8 +139,8 @@ const laws: Law[] = [
       'world/failures/failures.ts',
       'world/confinement/confine.ts',
       'world/editing/',
-      'activities/definitions/',
-      'activities/commands/catalogue.ts',
+      'world/definitions/',
+      'systems/catalogue.ts',
     ],
   },
   // `models` asks a model as a turn does.
@@ -152,7 +161,7 @@ const laws: Law[] = [
       'world/models/',
       'world/own-keys/own-keys.ts',
       'world/processes/step-mark.ts',
-      'activities/commands/catalogue.ts',
+      'systems/catalogue.ts',
     ],
   },
   {
@@ -164,6 +173,9 @@ const laws: Law[] = [
       'workflows/',
       'prisma/',
       'world/',
+      'operations/',
+      'systems/all.ts',
+      'systems/catalogue.ts',
       'activities/',
       'services/',
       'runs/',
@@ -232,6 +244,29 @@ describe('imports', () => {
       .flatMap((path) =>
         importsOf(path)
           .filter(({ target, isType }) => !isType && workflowOnly.includes(target))
+          .map(({ target }) => `${path} imports ${target}`),
+      );
+    expect(reached).toEqual([]);
+  });
+
+  test('a system imports no other: they meet through commands and events', () => {
+    const systemOf = (path: string): string | undefined => /^systems\/([^/]+)\//.exec(path)?.[1];
+    const inSystems = sources.filter((path) => systemOf(path) !== undefined);
+    expect(inSystems.length).toBeGreaterThan(20);
+    const crossing = inSystems.flatMap((path) =>
+      importsOf(path)
+        .filter(({ target }) => target.startsWith('systems/') && systemOf(target) !== systemOf(path))
+        .map(({ target }) => `${path} imports ${target}`),
+    );
+    expect(crossing).toEqual([]);
+  });
+
+  test('only the list of systems imports a system', () => {
+    const reached = sources
+      .filter((path) => lawOf(path) !== undefined && !path.startsWith('systems/'))
+      .flatMap((path) =>
+        importsOf(path)
+          .filter(({ target }) => /^systems\/[^/]+\//.test(target))
           .map(({ target }) => `${path} imports ${target}`),
       );
     expect(reached).toEqual([]);

@@ -1,5 +1,5 @@
 /** Takes away what nothing needs any more: when a worker starts, and while it lives. */
-import { sweepTrees } from '../../activities/checkpoints/sweep-trees.ts';
+import { sweepTrees } from '../../operations/checkpoints/sweep-trees.ts';
 import type { RunServices } from '../../runs/start-run.ts';
 import { sweepSchedules } from '../../runs/sweep-schedules.ts';
 

@@ -7,7 +7,7 @@
  * - O3 It ends with its step: when the time is over or the step is cancelled it is told, and ended a moment later.
  * - O4 Whatever it does to its process fails its step alone.
  */
-import { type Command, defineCommand } from '../../activities/commands/command.ts';
+import { type Command, defineCommand } from '../../operations/command.ts';
 import { beating } from '../../world/processes/beating.ts';
 import type { JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';

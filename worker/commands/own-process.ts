@@ -2,7 +2,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StreamName } from '../../activities/shell/output/step-log.ts';
+import type { StreamName } from '../../operations/shell/output/step-log.ts';
 import { withNobodyThere } from '../../world/processes/nobody-there.ts';
 import { ownRoot } from '../../services/home/package-root.ts';
 import type { FromProcess, KeptCode, Outcome, OwnCall, ToProcess } from './own-messages.ts';

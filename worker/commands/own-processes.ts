@@ -7,7 +7,7 @@
  * of a command may still go on is not.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CommandContext } from '../../activities/commands/command.ts';
+import type { CommandContext } from '../../operations/command.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
 import type { Json } from '../../language/json.ts';

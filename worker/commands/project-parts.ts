@@ -1,7 +1,7 @@
 /** What a worker has of its project's `sentinel.config`: its models, its commands, and the tools of its MCP servers. */
-import type { Command } from '../../activities/commands/command.ts';
-import { builtInCatalogue } from '../../activities/commands/catalogue.ts';
-import type { ChangingCommands } from '../../activities/commands/registry.ts';
+import type { Command } from '../../operations/command.ts';
+import { builtInCatalogue } from '../../systems/catalogue.ts';
+import type { ChangingCommands } from '../../operations/registry.ts';
 import type { Failure } from '../../world/failures/failures.ts';
 import type { McpServers } from '../../activities/mcp/servers.ts';
 import { notAccepted } from '../../world/mcp/not-accepted.ts';

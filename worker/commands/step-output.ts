@@ -1,10 +1,10 @@
 /** What the process of a command prints: into the step's log, masked, and its end for a failure. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { noSecrets } from '../../activities/secrets/secrets.ts';
-import type { CommandContext } from '../../activities/commands/command.ts';
-import { Capture } from '../../activities/shell/output/capture.ts';
-import { StepLog, type StreamName } from '../../activities/shell/output/step-log.ts';
-import { StreamMask } from '../../activities/shell/output/stream-mask.ts';
+import { noSecrets } from '../../operations/secrets/secrets.ts';
+import type { CommandContext } from '../../operations/command.ts';
+import { Capture } from '../../operations/shell/output/capture.ts';
+import { StepLog, type StreamName } from '../../operations/shell/output/step-log.ts';
+import { StreamMask } from '../../operations/shell/output/stream-mask.ts';
 import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
 
 export class StepOutput {

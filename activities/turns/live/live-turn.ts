@@ -8,8 +8,8 @@ import type { Json } from '../../../language/json.ts';
 import type { Masker } from '../../../language/masking/masker.ts';
 import type { Store } from '../../../prisma/store/contract/contract.ts';
 import type { Delta } from '../../../world/models/port/turn.ts';
-import { StepLog, type LogLabel } from '../../shell/output/step-log.ts';
-import { StreamMask } from '../../shell/output/stream-mask.ts';
+import { StepLog, type LogLabel } from '../../../operations/shell/output/step-log.ts';
+import { StreamMask } from '../../../operations/shell/output/stream-mask.ts';
 
 export interface LiveParts {
   logs: Pick<Store['logs'], 'append'>;

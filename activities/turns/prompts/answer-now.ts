@@ -1,5 +1,5 @@
 /** Said before the turn that is to be the last. */
-import type { Prompt } from './prompt.ts';
+import type { Prompt } from '../../../world/models/prompt.ts';
 
 export const answerNow: Prompt<{ finding: string; note?: string }> = {
   name: 'answer-now',

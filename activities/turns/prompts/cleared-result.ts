@@ -1,5 +1,5 @@
 /** Stands in the place of a result that had to make room. */
-import type { Prompt } from './prompt.ts';
+import type { Prompt } from '../../../world/models/prompt.ts';
 
 export const clearedResult: Prompt<{ whole: number }> = {
   name: 'cleared-result',

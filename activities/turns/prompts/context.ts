@@ -1,6 +1,6 @@
 /** Told before the prompt: what the run knows that the prompt does not say itself. */
 import type { ContextPart } from '../../../world/models/request/fit-context.ts';
-import type { Prompt } from './prompt.ts';
+import type { Prompt } from '../../../world/models/prompt.ts';
 
 export const context: Prompt<{ parts: readonly ContextPart[] }> = {
   name: 'context',

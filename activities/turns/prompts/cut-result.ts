@@ -1,6 +1,6 @@
 /** Stands in the middle of a result that is too long to be told whole. */
 import { cutWords } from '../../../language/models/shortened-text.ts';
-import type { Prompt } from './prompt.ts';
+import type { Prompt } from '../../../world/models/prompt.ts';
 
 export const cutResult: Prompt<{ left: number; whole: number }> = {
   name: 'cut-result',

@@ -1,5 +1,5 @@
 /** Told of the tools that a definition points out: they come first, and the others stay. */
-import type { Prompt } from './prompt.ts';
+import type { Prompt } from '../../../world/models/prompt.ts';
 
 export const highlight: Prompt<{ tools: readonly string[] }> = {
   name: 'highlight',

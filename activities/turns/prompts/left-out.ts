@@ -1,5 +1,5 @@
 /** Stands in the place of turns that were left out without a summary. */
-import type { Prompt } from './prompt.ts';
+import type { Prompt } from '../../../world/models/prompt.ts';
 
 export const leftOut: Prompt<{ turns: number; said: readonly string[] }> = {
   name: 'left-out',

@@ -1,5 +1,5 @@
 /** Said after an answer that did not fit the schema of its step. */
-import type { Prompt } from './prompt.ts';
+import type { Prompt } from '../../../world/models/prompt.ts';
 
 export const repair: Prompt<{ fault: string }> = {
   name: 'repair',

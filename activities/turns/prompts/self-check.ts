@@ -1,5 +1,5 @@
 /** Said after an answer that the model has to be surer of. */
-import type { Prompt } from './prompt.ts';
+import type { Prompt } from '../../../world/models/prompt.ts';
 
 export const selfCheck: Prompt<{ exit: number; hasForm: boolean }> = {
   name: 'self-check',

@@ -1,5 +1,5 @@
 /** Said to a model that turns in circles. */
-import type { Prompt } from './prompt.ts';
+import type { Prompt } from '../../../world/models/prompt.ts';
 
 export const stuck: Prompt<{ finding: string; note?: string }> = {
   name: 'stuck',

@@ -1,5 +1,5 @@
 /** Stands in the place of turns that were summed up. */
-import type { Prompt } from './prompt.ts';
+import type { Prompt } from '../../../world/models/prompt.ts';
 
 export const summarized: Prompt<{ turns: number; summary: string }> = {
   name: 'summarized',

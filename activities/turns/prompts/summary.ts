@@ -1,5 +1,5 @@
 /** Asks a model to sum up a conversation that has grown too long; it stands behind the part that is summed up. */
-import type { Prompt } from './prompt.ts';
+import type { Prompt } from '../../../world/models/prompt.ts';
 
 export const summary: Prompt<{ words: number }> = {
   name: 'summary',

@@ -1,5 +1,5 @@
 /** Said by a person while the step was under way: their own words, and nothing of ours. */
-import type { Prompt } from './prompt.ts';
+import type { Prompt } from '../../../world/models/prompt.ts';
 
 export const told: Prompt<{ text: string }> = {
   name: 'told',

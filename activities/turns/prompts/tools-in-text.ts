@@ -1,6 +1,6 @@
 /** Told to a model that has no tools of its own: which there are, and how it writes a call. */
 import type { Tool } from '../../../world/models/port/turn.ts';
-import type { Prompt } from './prompt.ts';
+import type { Prompt } from '../../../world/models/prompt.ts';
 
 export const toolsInText: Prompt<{ tools: readonly Tool[] }> = {
   name: 'tools-in-text',

@@ -1,6 +1,6 @@
 /** Commands as tools: a name, a sentence, and the JSON Schema of an object. */
-import { parametersOf } from '../../commands/parameters.ts';
-import type { Registry } from '../../commands/registry.ts';
+import { parametersOf } from '../../../operations/parameters.ts';
+import type { Registry } from '../../../operations/registry.ts';
 import type { Tool } from '../../../world/models/port/turn.ts';
 
 /** Those that this worker has; a call of another is answered by whoever runs it. */

@@ -1,6 +1,6 @@
 /**
  * States of a project before and after the steps of runs that may write to it. The states themselves are git
- * trees in a folder of the worker's host (activities/checkpoints/); a row names the two of a step.
+ * trees in a folder of the worker's host (operations/checkpoints/); a row names the two of a step.
  */
 
 /** Size and time of change of files that are too large to keep, by path. */

@@ -8,10 +8,10 @@ import { whyNotRead } from '../../../world/git/repository/read-refs.ts';
 import { explainOpenAi } from '../../../world/models/openai/refusals.ts';
 import { hasException } from '../../../world/files/ignore-rules.ts';
 import { isWorkerGone } from '../../../world/processes/orphans.ts';
-import type { Printed } from '../../../activities/verify/parse/finding.ts';
-import { parseGo } from '../../../activities/verify/parse/go.ts';
-import { parsePytest } from '../../../activities/verify/parse/junit.ts';
-import { parseTypeScript } from '../../../activities/verify/parse/typescript.ts';
+import type { Printed } from '../../../systems/code/verify/parse/finding.ts';
+import { parseGo } from '../../../systems/code/verify/parse/go.ts';
+import { parsePytest } from '../../../systems/code/verify/parse/junit.ts';
+import { parseTypeScript } from '../../../systems/code/verify/parse/typescript.ts';
 import { ExactLines } from '../../../language/numbers/exact-lines.ts';
 import { processorMs } from '../../elapsed.ts';
 

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
 import type { Json } from '../../../language/json.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
@@ -43,7 +43,7 @@ async function ask(says: string): Promise<Json> {
   await writeFile(join(project, 'node_modules/typescript/package.json'), '{"name":"typescript","version":"5.0.0"}');
   const program = join(project, 'node_modules/.bin/typescript-language-server');
   await writeFile(program, server(says), { mode: 0o755 });
-  return createRegistry(builtInCommands()).run('code/diagnostics', { path: 'a.ts' }, commandContext(project));
+  return builtInRegistry().run('code/diagnostics', { path: 'a.ts' }, commandContext(project));
 }
 
 const log = (length: number): string =>

@@ -2,11 +2,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
-import { findChromium } from '../../../activities/commands/screenshot.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
+import { findChromium } from '../../../systems/pages/commands.ts';
 import { commandContext } from '../harness/command-context.ts';
 
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 const PROJECT = '/nonexistent/project';
 
 const PAGES: { readonly [path: string]: string } = {

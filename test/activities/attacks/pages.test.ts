@@ -10,8 +10,8 @@ import { connect, type AddressInfo } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
-import { findChromium } from '../../../activities/commands/screenshot.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
+import { findChromium } from '../../../systems/pages/commands.ts';
 import { placeOf } from '../../../world/pages/addresses.ts';
 import { deniedOf } from '../../../world/pages/listeners.ts';
 import { PageProxy } from '../../../world/pages/page-proxy.ts';
@@ -19,7 +19,7 @@ import type { Json } from '../../../language/json.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { pidOf } from '../../pids.ts';
 
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 const PROJECT = '/nonexistent/project';
 const shown = (url: string, byModel = true): Promise<Json> =>
   registry.run(

@@ -3,7 +3,7 @@
  * with the providers' wires doubled.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
 import { Failure } from '../../../world/failures/failures.ts';
 import { Models } from '../../../world/models/open-models.ts';
 import { NO_SETTINGS } from '../../../world/models/resolve/settings.ts';
@@ -18,7 +18,7 @@ import { Double } from '../../models/wires/double.ts';
 import { streamed } from '../../models/wires/wire.ts';
 
 const opened = useStore();
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 let double: Double;
 let models: Models;
 

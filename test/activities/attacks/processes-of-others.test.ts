@@ -1,6 +1,6 @@
 /** A process is its run's: whoever works out its id in another run neither reads it nor says how it is read. */
 import { expect, test } from 'vitest';
-import type { WatchResult } from '../../../activities/shell/watch.ts';
+import type { WatchResult } from '../../../operations/shell/watch.ts';
 import { openRun, texts } from '../background/background-run.ts';
 import { useStore } from '../../store/harness/opened.ts';
 

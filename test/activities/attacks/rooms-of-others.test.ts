@@ -1,11 +1,11 @@
 /** Rooms are where runs of many projects and people meet: a model takes part for its own project alone. */
 import { expect, test } from 'vitest';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { commandContext } from '../harness/command-context.ts';
 
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 const opened = useStore();
 
 interface Speaker {

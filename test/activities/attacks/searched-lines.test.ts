@@ -3,12 +3,12 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { processorMs } from '../../elapsed.ts';
 
 const MIB = 1024 * 1024;
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 let project = '';
 beforeAll(async () => {
   project = await mkdtemp(join(tmpdir(), 'sentinel-searched-'));

@@ -6,9 +6,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { CommandContext } from '../../../activities/commands/command.ts';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
-import { builtInCatalogue } from '../../../activities/commands/catalogue.ts';
+import type { CommandContext } from '../../../operations/command.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInCatalogue } from '../../../systems/catalogue.ts';
 import { confinementOf } from '../../../interpreter/build-effect.ts';
 import type { Walk } from '../../../interpreter/walk-state.ts';
 import type { JsonObject } from '../../../language/json.ts';
@@ -17,7 +17,7 @@ import { commandContext } from '../harness/command-context.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 
 const opened = useStore();
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 
 async function projectWith(files: { [path: string]: string }): Promise<string> {
   const project = await temporaryFolder();

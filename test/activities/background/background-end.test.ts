@@ -2,9 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { secretsOf } from '../../../activities/secrets/secrets.ts';
-import { BackgroundProcesses } from '../../../activities/shell/background.ts';
-import type { WatchResult } from '../../../activities/shell/watch.ts';
+import { secretsOf } from '../../../operations/secrets/secrets.ts';
+import { BackgroundProcesses } from '../../../operations/shell/background.ts';
+import type { WatchResult } from '../../../operations/shell/watch.ts';
 import { sealEnvironment } from '../../../runs/seal-environment.ts';
 import { openStore } from '../../../prisma/store/open-store.ts';
 import { finished, started, useStore } from '../../store/harness/opened.ts';

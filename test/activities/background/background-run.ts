@@ -1,11 +1,10 @@
 /** A run with the commands of the worker it runs on, for tests of processes that outlive their step. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import type { CommandContext } from '../../../activities/commands/command.ts';
-import { processMetrics } from '../../../activities/commands/metrics.ts';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
-import { BackgroundProcesses } from '../../../activities/shell/background.ts';
-import type { WatchResult } from '../../../activities/shell/watch.ts';
+import type { CommandContext } from '../../../operations/command.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
+import { BackgroundProcesses } from '../../../operations/shell/background.ts';
+import type { WatchResult } from '../../../operations/shell/watch.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Opened } from '../../store/harness/opened.ts';
 import { commandContext } from '../harness/command-context.ts';
@@ -27,7 +26,7 @@ export async function openRun({ store }: Opened, background = new BackgroundProc
     inputs: {},
     startedAt: Date.now(),
   });
-  const registry = createRegistry(builtInCommands(processMetrics, background));
+  const registry = builtInRegistry({ background });
   let steps = 0;
   const run = async <Result extends Json>(
     name: string,

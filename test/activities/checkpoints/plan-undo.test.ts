@@ -1,6 +1,6 @@
 /** What becomes of each file, from what the steps did to it. */
 import { expect, test } from 'vitest';
-import { planUndo, type Stretch } from '../../../activities/checkpoints/plan-undo.ts';
+import { planUndo, type Stretch } from '../../../operations/checkpoints/plan-undo.ts';
 import type { FileState } from '../../../world/git/trees/tree-diffs.ts';
 
 const at = (blob: string | null): FileState => (blob === null ? null : { mode: '100644', blob });

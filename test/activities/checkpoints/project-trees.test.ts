@@ -16,7 +16,7 @@ import { expect, test } from 'vitest';
 import { adoptHome } from '../../../services/home/own-home.ts';
 import { CHECKPOINT_BOUNDS } from '../../../world/git/trees/bounds.ts';
 import { GitTrouble } from '../../../world/git/trees/shadow-git.ts';
-import { sweepTrees } from '../../../activities/checkpoints/sweep-trees.ts';
+import { sweepTrees } from '../../../operations/checkpoints/sweep-trees.ts';
 import { diffTrees, patchOf, readBlobs } from '../../../world/git/trees/tree-diffs.ts';
 import { pathsIn, writtenProject } from '../harness/written-project.ts';
 

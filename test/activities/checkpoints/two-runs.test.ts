@@ -2,9 +2,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { changesOf } from '../../../activities/checkpoints/changes.ts';
-import { StepCheckpoints, type WritingStep } from '../../../activities/checkpoints/step-checkpoints.ts';
-import { undoFromStep, undoRun, type Undone, type UndoRequest } from '../../../activities/checkpoints/undo.ts';
+import { changesOf } from '../../../operations/checkpoints/changes.ts';
+import { StepCheckpoints, type WritingStep } from '../../../operations/checkpoints/step-checkpoints.ts';
+import { undoFromStep, undoRun, type Undone, type UndoRequest } from '../../../operations/checkpoints/undo.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { writtenProject, type WrittenProject } from '../harness/written-project.ts';
 

@@ -2,7 +2,7 @@
 import { existsSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Undone } from '../../../activities/checkpoints/undo.ts';
+import type { Undone } from '../../../operations/checkpoints/undo.ts';
 import { openRepositoryRun, type RunInRepository } from '../harness/repository-run.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 

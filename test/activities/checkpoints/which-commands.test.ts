@@ -1,10 +1,10 @@
 /** Which commands are done between two states of the project: all that may change it, and none that reads. */
 import { expect, it } from 'vitest';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
 import type { Catalogue, Permission } from '../../../language/catalogue.ts';
 import { mayWriteFiles } from '../../../language/permissions.ts';
 
-const { catalogue } = createRegistry(builtInCommands());
+const { catalogue } = builtInRegistry();
 
 const git = (...operations: string[]): [string, { operation: string }][] =>
   operations.map((operation) => ['code/git', { operation }]);

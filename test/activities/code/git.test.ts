@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
 import { tryEvaluate } from '../../../language/expression/evaluate.ts';
 import { scopeOf } from '../../../language/expression/scope.ts';
 import { commandContext } from '../harness/command-context.ts';
@@ -10,7 +10,7 @@ import { repository } from '../harness/repository.ts';
 import { adoptHome } from '../../../services/home/own-home.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 
 const run = (project: string, params: object, attempt = 1) =>
   registry.run('code/git', { ...params }, commandContext(project, { attempt }));

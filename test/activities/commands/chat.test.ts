@@ -1,12 +1,12 @@
 /** `collaboration/chat` over the real store. */
 import { beforeEach, expect, it } from 'vitest';
-import type { CommandContext } from '../../../activities/commands/command.ts';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import type { CommandContext } from '../../../operations/command.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { commandContext } from '../harness/command-context.ts';
 
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 const opened = useStore();
 let context: CommandContext;
 beforeEach(() => {

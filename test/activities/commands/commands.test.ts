@@ -4,16 +4,17 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { COMMAND_BOUNDS } from '../../../activities/commands/bounds.ts';
-import { defineCommand } from '../../../activities/commands/command.ts';
-import { createMetrics } from '../../../activities/commands/metrics.ts';
-import { PLANNED } from '../../../activities/commands/planned.ts';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
-import { fileFailure } from '../../../activities/commands/whole-file.ts';
+import { COMMAND_BOUNDS } from '../../../operations/bounds.ts';
+import { defineCommand } from '../../../operations/command.ts';
+import { createMetrics } from '../../../operations/metrics.ts';
+import { PLANNED } from '../../../systems/planned.ts';
+import { createRegistry } from '../../../operations/registry.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
+import { fileFailure } from '../../../operations/files/whole-file.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 
 describe('the registry', () => {
   it('has a catalogue of the commands that are built and of those that are planned', () => {
@@ -53,7 +54,7 @@ describe('the registry', () => {
       result: z.string(),
       run: async () => '',
     });
-    expect(() => createRegistry([...builtInCommands(), own])).toThrow(message);
+    expect(() => builtInRegistry({}, [own])).toThrow(message);
   });
 
   it.each([
@@ -88,7 +89,7 @@ describe('the registry', () => {
       result: z.string(),
       run: async ({ length }) => 'x'.repeat(length - 2),
     });
-    const own = createRegistry([long], createMetrics());
+    const own = createRegistry([long], { metrics: createMetrics() });
     const context = commandContext(await temporaryFolder());
     expect(await own.run('long', { length: COMMAND_BOUNDS.valueBytesMax }, context)).toHaveLength(
       COMMAND_BOUNDS.valueBytesMax - 2,
@@ -107,13 +108,17 @@ describe('the registry', () => {
       result: z.string(),
       run: async () => 7 as unknown as string,
     });
-    const running = createRegistry([wrong], createMetrics()).run('wrong', {}, commandContext(await temporaryFolder()));
+    const running = createRegistry([wrong], { metrics: createMetrics() }).run(
+      'wrong',
+      {},
+      commandContext(await temporaryFolder()),
+    );
     await expect(running).rejects.toThrow(/^bug: wrong returned/);
   });
 
   it('feeds the metrics', async () => {
     const metrics = createMetrics();
-    const own = createRegistry(builtInCommands(metrics), metrics);
+    const own = builtInRegistry({ metrics });
     const project = await temporaryFolder();
     await writeFile(join(project, 'a'), 'a');
     for (let count = 0; count < 5; count += 1) await own.run('code/read', { path: 'a' }, commandContext(project));

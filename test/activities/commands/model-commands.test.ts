@@ -1,7 +1,7 @@
 /** Commands that ask a model: through the models and the conversations that model steps have. */
 import { expect, test } from 'vitest';
-import type { CommandContext } from '../../../activities/commands/command.ts';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import type { CommandContext } from '../../../operations/command.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
 import { runTurn } from '../../../activities/turns/run-turn.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { openAiWire as wire } from '../../models/wires/openai-wire.ts';
@@ -11,7 +11,7 @@ import { commandContext } from '../harness/command-context.ts';
 
 const opened = useStore();
 const asking = useModels();
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 const model = 'openai/some-model';
 
 let steps = 0;

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { createRegistry, type Registry } from '../../../activities/commands/registry.ts';
-import type { CommandContext } from '../../../activities/commands/command.ts';
+import { createRegistry, type Registry } from '../../../operations/registry.ts';
+import type { CommandContext } from '../../../operations/command.ts';
 import { toolsFor } from '../../../activities/turns/tools/tools.ts';
 import type { Json } from '../../../language/json.ts';
 import { runProjectConfig, trustedCode } from '../../../services/config/project-config.ts';

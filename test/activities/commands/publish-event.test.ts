@@ -1,6 +1,6 @@
 /** Event names are indexed, so they are short; their bytes count, not their characters. */
 import { expect, test } from 'vitest';
-import { publishEvent } from '../../../activities/local/publish-event.ts';
+import { publishEvent } from '../../../operations/events/publish-event.ts';
 import { useStore } from '../../store/harness/opened.ts';
 
 const opened = useStore();

@@ -4,16 +4,16 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { CommandContext } from '../../../activities/commands/command.ts';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
-import { findChromium } from '../../../activities/commands/screenshot.ts';
+import type { CommandContext } from '../../../operations/command.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
+import { findChromium } from '../../../systems/pages/commands.ts';
 import { picturesOf } from '../../../language/models/pictures.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { refusalOf } from '../../../language/permissions.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 /** What a run could have put there is no browser of the host. */
 const PROJECT = '/nonexistent/project';
 const run = (params: JsonObject, over: Partial<CommandContext> = {}): Promise<Json> =>

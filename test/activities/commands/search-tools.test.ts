@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
 import { callResult } from '../../../activities/turns/call-result.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import type { Confinement } from '../../../language/permissions.ts';
 import { commandContext } from '../harness/command-context.ts';
 
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 
 interface Found {
   tools: { name: string; description: string; permission: string; parameters: JsonObject; refused?: string }[];

@@ -1,9 +1,9 @@
 /** Commands over the real store. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { CommandContext, RunPort } from '../../../activities/commands/command.ts';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
-import { runShell } from '../../../activities/shell/run-shell.ts';
+import type { CommandContext, RunPort } from '../../../operations/command.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
+import { runShell } from '../../../operations/shell/run-shell.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
 import { openStore } from '../../../prisma/store/open-store.ts';
@@ -11,7 +11,7 @@ import { useStore } from '../../store/harness/opened.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 const opened = useStore();
 
 let steps = 0;

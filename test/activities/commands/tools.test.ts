@@ -1,11 +1,11 @@
 /** Commands as tools of models: providers take an object at the top, and no choice between several. */
 import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
 import { WIRE_NAME_LENGTH_MAX } from '../../../language/models/tool-names.ts';
 import { toolsFor } from '../../../activities/turns/tools/tools.ts';
 
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 const tools = toolsFor(registry, registry.names());
 
 test('every built command says in a sentence what it does', () => {

@@ -2,15 +2,15 @@
 import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { CommandContext } from '../../../activities/commands/command.ts';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
-import { secretsOf } from '../../../activities/secrets/secrets.ts';
+import type { CommandContext } from '../../../operations/command.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
+import { secretsOf } from '../../../operations/secrets/secrets.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 const opened = useStore();
 let project: string;
 let context: CommandContext;

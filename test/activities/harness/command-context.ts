@@ -1,5 +1,5 @@
 /** The context of a command, over a store or, for commands that need none, over the log alone. */
-import type { CommandContext } from '../../../activities/commands/command.ts';
+import type { CommandContext } from '../../../operations/command.ts';
 import type { Store } from '../../../prisma/store/contract/contract.ts';
 import { shellContext } from './step-context.ts';
 

@@ -1,7 +1,7 @@
 /** A run in a project that is, or lies in, a git repository, and what it is shown to have moved there. */
-import { changesOf, type StepChanges } from '../../../activities/checkpoints/changes.ts';
-import { StepCheckpoints, type WritingStep } from '../../../activities/checkpoints/step-checkpoints.ts';
-import { undoRun, type Undone, type UndoRequest } from '../../../activities/checkpoints/undo.ts';
+import { changesOf, type StepChanges } from '../../../operations/checkpoints/changes.ts';
+import { StepCheckpoints, type WritingStep } from '../../../operations/checkpoints/step-checkpoints.ts';
+import { undoRun, type Undone, type UndoRequest } from '../../../operations/checkpoints/undo.ts';
 import { moveOf } from '../../../client/show/moved-refs.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { writtenProject, type WrittenProject } from './written-project.ts';

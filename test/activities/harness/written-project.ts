@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ProjectTrees } from '../../../activities/checkpoints/project-trees.ts';
+import { ProjectTrees } from '../../../operations/checkpoints/project-trees.ts';
 import { RECORD } from '../../../world/git/trees/entries.ts';
 import { placeOf, ShadowGit } from '../../../world/git/trees/shadow-git.ts';
 import { temporaryFolder } from './step-context.ts';

@@ -3,8 +3,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createRegistry, type Registry } from '../../../activities/commands/registry.ts';
-import { processMetrics } from '../../../activities/commands/metrics.ts';
+import { createRegistry, type Registry } from '../../../operations/registry.ts';
 import { McpConnection } from '../../../world/mcp/connection.ts';
 import { McpServers } from '../../../activities/mcp/servers.ts';
 import type { ServerSettings } from '../../../world/mcp/settings.ts';
@@ -47,10 +46,7 @@ beforeEach(async () => {
     accepted: (server) => accepted()[server] ?? null,
   });
   const { tools } = mcpTools({}, { config: { commands: [], mcpServers: settings }, accepted: accepted() });
-  registry = createRegistry(
-    tools.map((tool) => servers.command(tool)),
-    processMetrics,
-  );
+  registry = createRegistry(tools.map((tool) => servers.command(tool)));
 });
 afterEach(async () => {
   await servers.close();

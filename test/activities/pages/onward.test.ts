@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
-import { findChromium } from '../../../activities/commands/screenshot.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
+import { findChromium } from '../../../systems/pages/commands.ts';
 import { PageProxy } from '../../../world/pages/page-proxy.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { CompanyProxy } from '../../models/wires/proxy.ts';
@@ -83,7 +83,7 @@ describe('for a step', () => {
 });
 
 describe.runIf(findChromium(PROJECT) !== null)('with a browser', () => {
-  const registry = createRegistry(builtInCommands());
+  const registry = builtInRegistry();
 
   it('shows a page through the proxy', async () => {
     const params = { url: 'http://pages.elsewhere.test/', width: 200, height: 100 };

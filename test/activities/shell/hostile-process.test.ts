@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { Failure } from '../../../world/failures/failures.ts';
 import { SHELL_BOUNDS } from '../../../world/processes/bounds.ts';
-import { LineSplitter } from '../../../activities/shell/output/line-splitter.ts';
-import { type ShellRequest } from '../../../activities/shell/child.ts';
-import { runShell } from '../../../activities/shell/run-shell.ts';
+import { LineSplitter } from '../../../operations/shell/output/line-splitter.ts';
+import { type ShellRequest } from '../../../operations/shell/child.ts';
+import { runShell } from '../../../operations/shell/run-shell.ts';
 import {
   isAlive,
   isGroupAlive,

@@ -2,9 +2,9 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, test } from 'vitest';
-import type { ShellRequest } from '../../../activities/shell/child.ts';
+import type { ShellRequest } from '../../../operations/shell/child.ts';
 import { childEnvironment } from '../../../world/processes/child-environment.ts';
-import { runShell } from '../../../activities/shell/run-shell.ts';
+import { runShell } from '../../../operations/shell/run-shell.ts';
 import { shellContext, temporaryFolder } from '../harness/step-context.ts';
 
 /** The user's own configuration has an editor that never ends, for messages and for lists of commits. */

@@ -9,7 +9,7 @@ import { execa } from 'execa';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { endStep, sweepOrphans, workerMarker } from '../../../world/processes/orphans.ts';
 import { STEP_MARKER, WORKER_MARKER } from '../../../world/processes/processes.ts';
-import { runShell } from '../../../activities/shell/run-shell.ts';
+import { runShell } from '../../../operations/shell/run-shell.ts';
 import { isAlive, isGroupAlive, shellContext, temporaryFolder } from '../harness/step-context.ts';
 import { pidOf } from '../../pids.ts';
 
@@ -20,7 +20,7 @@ async function startWorker(project: string, handle: string) {
   const entry = join(project, 'worker.ts');
   await writeFile(
     entry,
-    `import { runShell } from '${root}activities/shell/run-shell.ts';
+    `import { runShell } from '${root}operations/shell/run-shell.ts';
      await runShell({ command: 'echo $$ > pid; while :; do echo alive > beat; sleep 0.05; done', timeoutMs: 600_000 }, {
        run: { handle: '${handle}', project: '${project}', persona: 'p', definitionHash: 'd' },
        key: 'steps.0@1', attempt: 1, signal: new AbortController().signal,

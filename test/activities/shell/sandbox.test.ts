@@ -5,10 +5,10 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type ShellRequest } from '../../../activities/shell/child.ts';
-import { runShell } from '../../../activities/shell/run-shell.ts';
+import { type ShellRequest } from '../../../operations/shell/child.ts';
+import { runShell } from '../../../operations/shell/run-shell.ts';
 import { findSandbox } from '../../../world/confinement/sandbox.ts';
-import { withValueFiles } from '../../../activities/shell/value-files.ts';
+import { withValueFiles } from '../../../operations/shell/value-files.ts';
 import { shellContext, temporaryFolder } from '../harness/step-context.ts';
 
 const finding = await findSandbox();

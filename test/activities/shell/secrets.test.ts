@@ -1,11 +1,11 @@
 /** Values of listed environment variables: out of results, logs and events, wherever a chunk is cut. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { secretsOf, unsealedFor, withMaskedFailures } from '../../../activities/secrets/secrets.ts';
+import { secretsOf, unsealedFor, withMaskedFailures } from '../../../operations/secrets/secrets.ts';
 import { Failure } from '../../../world/failures/failures.ts';
-import { type ShellRequest } from '../../../activities/shell/child.ts';
-import { runShell } from '../../../activities/shell/run-shell.ts';
-import { StreamMask } from '../../../activities/shell/output/stream-mask.ts';
+import { type ShellRequest } from '../../../operations/shell/child.ts';
+import { runShell } from '../../../operations/shell/run-shell.ts';
+import { StreamMask } from '../../../operations/shell/output/stream-mask.ts';
 import { sealEnvironment } from '../../../runs/seal-environment.ts';
 import { Masker } from '../../../language/masking/masker.ts';
 import { hiddenOf, looksSecret } from '../../../language/secrets.ts';

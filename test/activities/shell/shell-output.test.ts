@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { array, assert, integer, nat, property, string, uint8Array } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SHELL_BOUNDS } from '../../../world/processes/bounds.ts';
-import { ByteRing } from '../../../activities/shell/output/byte-ring.ts';
-import { Capture } from '../../../activities/shell/output/capture.ts';
-import { startChild } from '../../../activities/shell/child.ts';
-import { runShell } from '../../../activities/shell/run-shell.ts';
-import { StepLog } from '../../../activities/shell/output/step-log.ts';
+import { ByteRing } from '../../../operations/shell/output/byte-ring.ts';
+import { Capture } from '../../../operations/shell/output/capture.ts';
+import { startChild } from '../../../operations/shell/child.ts';
+import { runShell } from '../../../operations/shell/run-shell.ts';
+import { StepLog } from '../../../operations/shell/output/step-log.ts';
 import { MemoryLog, shellContext, temporaryFolder } from '../harness/step-context.ts';
 
 const MIB = 1024 * 1024;

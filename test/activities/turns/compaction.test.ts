@@ -1,6 +1,6 @@
 /** Conversations that outgrow the window of their model: what is shown then, what it costs, and what stays in the store. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
 import { Models } from '../../../world/models/open-models.ts';
 import { NO_SETTINGS } from '../../../world/models/resolve/settings.ts';
 import { keepCallResult } from '../../../activities/turns/call-result.ts';
@@ -15,7 +15,7 @@ import { openAiWire as wire } from '../../models/wires/openai-wire.ts';
 import { streamed, type Part, type Said, type Sent } from '../../models/wires/wire.ts';
 
 const opened = useStore();
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 const MODEL = 'openai/small';
 let double: Double;
 let models: Models;

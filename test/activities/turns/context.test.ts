@@ -2,7 +2,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
 import type { Failure } from '../../../world/failures/failures.ts';
 import type { Models } from '../../../world/models/open-models.ts';
 import { runTurn } from '../../../activities/turns/run-turn.ts';
@@ -16,7 +16,7 @@ import { temporaryFolder } from '../harness/step-context.ts';
 
 const opened = useStore();
 const asking = useModels();
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 
 let runs = 0;
 

@@ -1,6 +1,6 @@
 /** Turns that are answered from what was recorded of others: answers, refusals, summaries, and models that were not found. */
 import { expect, test } from 'vitest';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
 import type { Delta } from '../../../world/models/port/turn.ts';
 import type { Models } from '../../../world/models/open-models.ts';
 import { Shelf } from '../../../activities/turns/cassettes/shelf.ts';
@@ -18,7 +18,7 @@ import { say, useModels } from '../harness/asked-models.ts';
 
 const opened = useStore();
 const asking = useModels();
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 const MODEL = 'openai/some-model';
 
 const recorded = { handle: '4d6f1c0e-8c55-4a06-b1ac-0d5f0a3f1111', project: '/srv/recorded' };

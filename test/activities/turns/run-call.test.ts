@@ -1,13 +1,13 @@
 /** Calls over a real store: what is claimed, what runs again, and what nobody does a second time. */
 import { expect, test } from 'vitest';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
 import { Failure } from '../../../world/failures/failures.ts';
 import { runCall } from '../../../activities/turns/run-call.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { useStore } from '../../store/harness/opened.ts';
 
 const opened = useStore();
-const { catalogue } = createRegistry(builtInCommands());
+const { catalogue } = builtInRegistry();
 
 interface Given {
   command?: string;

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
 import { Failure } from '../../../world/failures/failures.ts';
 import { Models } from '../../../world/models/open-models.ts';
 import { NO_SETTINGS } from '../../../world/models/resolve/settings.ts';
@@ -18,7 +18,7 @@ import { streamed, type Said } from '../../models/wires/wire.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 
 const opened = useStore();
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 let double: Double;
 let models: Models;
 

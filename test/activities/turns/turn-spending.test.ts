@@ -1,6 +1,6 @@
 /** What a turn costs is kept, whatever comes of it. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
 import { Models } from '../../../world/models/open-models.ts';
 import { TURN_LIMITS } from '../../../world/models/port/turn.ts';
 import { NO_SETTINGS } from '../../../world/models/resolve/settings.ts';
@@ -13,7 +13,7 @@ import { openAiWire as wire } from '../../models/wires/openai-wire.ts';
 import { streamed } from '../../models/wires/wire.ts';
 
 const opened = useStore();
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 let double: Double;
 let models: Models;
 

@@ -3,15 +3,15 @@ import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { CommandContext } from '../../../activities/commands/command.ts';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import type { CommandContext } from '../../../operations/command.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { groupsOfStep } from '../../../world/processes/orphans.ts';
 import { root } from '../../project/tree.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 let project: string;
 let context: CommandContext;
 

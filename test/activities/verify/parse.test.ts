@@ -2,13 +2,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseAnyOutput } from '../../../activities/verify/parse/any-output.ts';
-import { parseCargo } from '../../../activities/verify/parse/cargo.ts';
-import type { Finding, Parsed, Printed } from '../../../activities/verify/parse/finding.ts';
-import { parseGo } from '../../../activities/verify/parse/go.ts';
-import { parseJest } from '../../../activities/verify/parse/jest.ts';
-import { parseNodeTest, parsePytest } from '../../../activities/verify/parse/junit.ts';
-import { parseTypeScript } from '../../../activities/verify/parse/typescript.ts';
+import { parseAnyOutput } from '../../../systems/code/verify/parse/any-output.ts';
+import { parseCargo } from '../../../systems/code/verify/parse/cargo.ts';
+import type { Finding, Parsed, Printed } from '../../../systems/code/verify/parse/finding.ts';
+import { parseGo } from '../../../systems/code/verify/parse/go.ts';
+import { parseJest } from '../../../systems/code/verify/parse/jest.ts';
+import { parseNodeTest, parsePytest } from '../../../systems/code/verify/parse/junit.ts';
+import { parseTypeScript } from '../../../systems/code/verify/parse/typescript.ts';
 
 const folder = join(import.meta.dirname, '..', '..', 'cases', 'checks');
 

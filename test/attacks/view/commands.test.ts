@@ -6,7 +6,7 @@ import { execa } from 'execa';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { stateAt, writeAt } from '../../../world/git/trees/files-in-place.ts';
 import { Failure } from '../../../world/failures/failures.ts';
-import { refFiles } from '../../../activities/definitions/ref-files.ts';
+import { refFiles } from '../../../world/definitions/ref-files.ts';
 import { imageOf } from '../../../activities/turns/images.ts';
 import { temporaryFolder } from '../../activities/harness/step-context.ts';
 import { command } from '../inside.ts';

@@ -3,14 +3,14 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { enginePlaces, engineRoot, findRoot, isEngine } from '../../../world/confinement/engine-places.ts';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
 import type { Json } from '../../../language/json.ts';
 import { commandContext } from '../../activities/harness/command-context.ts';
 import { repository } from '../../activities/harness/repository.ts';
 import { temporaryFolder } from '../../activities/harness/step-context.ts';
 import { command, hasSandbox, shell } from '../inside.ts';
 
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 const byModel = (project: string, name: string, params: Json, mode?: 'sandboxed'): Promise<Json> =>
   registry.run(
     name,

@@ -3,7 +3,7 @@ import { lstat, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import { commandContext } from '../../activities/harness/command-context.ts';
 import { repository } from '../../activities/harness/repository.ts';
@@ -12,7 +12,7 @@ import { useStore } from '../../store/harness/opened.ts';
 import { command, hasSandbox, shell } from '../inside.ts';
 
 const OWN = 'steps: []\n';
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 
 async function folder(...files: string[]): Promise<string> {
   const project = await temporaryFolder();

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openBeneath } from '../../../world/confinement/beneath.ts';
 import { Failure } from '../../../world/failures/failures.ts';
 import { adoptHome } from '../../../services/home/own-home.ts';
-import { runShell, type ShellResult } from '../../../activities/shell/run-shell.ts';
+import { runShell, type ShellResult } from '../../../operations/shell/run-shell.ts';
 import { shellContext, temporaryFolder } from '../../activities/harness/step-context.ts';
 import { hasSandbox, shell } from '../inside.ts';
 

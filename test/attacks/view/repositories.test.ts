@@ -3,8 +3,8 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
-import { runShell, type ShellResult } from '../../../activities/shell/run-shell.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
+import { runShell, type ShellResult } from '../../../operations/shell/run-shell.ts';
 import { commandContext } from '../../activities/harness/command-context.ts';
 import { repository } from '../../activities/harness/repository.ts';
 import { pathsIn, writtenProject } from '../../activities/harness/written-project.ts';
@@ -13,7 +13,7 @@ import { diffTrees } from '../../../world/git/trees/tree-diffs.ts';
 import { shellContext, temporaryFolder } from '../../activities/harness/step-context.ts';
 import { hasSandbox, shell } from '../inside.ts';
 
-const registry = createRegistry(builtInCommands());
+const registry = builtInRegistry();
 
 const byModel = (project: string, command: string, allowed: string[] = []): Promise<ShellResult> =>
   runShell(

@@ -3,7 +3,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { expect, it } from 'vitest';
-import { ProjectTrees } from '../../../activities/checkpoints/project-trees.ts';
+import { ProjectTrees } from '../../../operations/checkpoints/project-trees.ts';
 import { ShadowGit } from '../../../world/git/trees/shadow-git.ts';
 import { temporaryFolder } from '../../activities/harness/step-context.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
 import { VERBS } from '../../../cli/verbs.ts';
 import { POWERS, RUN_PARAMS } from '../../../language/rights/powers.ts';
 import { buildCli, type BuiltCli } from '../processes/built-cli.ts';
@@ -33,7 +33,7 @@ describe('nothing acts without a row:', () => {
   });
 
   test('commands that say something to runs, or in their name', () => {
-    const registry = createRegistry(builtInCommands());
+    const registry = builtInRegistry();
     const acting = registry.names().filter((name) => /^(?:sentinel|collaboration)\//.test(name));
     expect(acting.filter((name) => !named('commands').includes(name))).toEqual([]);
     expect(named('commands').filter((name) => registry.find(name) === undefined)).toEqual([]);

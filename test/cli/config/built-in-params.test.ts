@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { builtInParameters } from '../../../activities/commands/catalogue.ts';
+import { builtInParameters } from '../../../systems/catalogue.ts';
 import { openOutput } from '../../../cli/output/output.ts';
 import { commandsIn } from '../../../cli/request/project-config.ts';
 import { isJsonObject, type Json } from '../../../language/json.ts';

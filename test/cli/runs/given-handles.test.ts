@@ -1,6 +1,6 @@
 /** Which handles a person or a program may give a run. */
 import { expect, test } from 'vitest';
-import { startedHandle } from '../../../activities/commands/sentinel.ts';
+import { startedHandle } from '../../../systems/runs/commands.ts';
 import { startHandle } from '../../../prisma/store/events/spread.ts';
 import { givenHandleFault } from '../../../runs/handles/given-handle.ts';
 

@@ -1,7 +1,7 @@
 /** The types of commands are those of their schemas: the compiler, `validate` and models are told the same. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { builtInParameters } from '../../../activities/commands/catalogue.ts';
+import { builtInParameters } from '../../../systems/catalogue.ts';
 import { root } from '../../project/tree.ts';
 import { commandTypes } from './command-types.ts';
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { StreamMask } from '../../../activities/shell/output/stream-mask.ts';
+import { StreamMask } from '../../../operations/shell/output/stream-mask.ts';
 import { Masker, replaced, type Hidden } from '../../../language/masking/masker.ts';
 import { randomRuns } from '../../random-runs.ts';
 import { parting, printings, writings } from './writings.ts';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { builtInParameters } from '../../../activities/commands/catalogue.ts';
-import { builtInCommands } from '../../../activities/commands/registry.ts';
+import { builtInParameters } from '../../../systems/catalogue.ts';
+import { builtInCommands } from '../../../systems/all.ts';
 import { openOutput } from '../../../cli/output/output.ts';
 import { commandsIn } from '../../../cli/request/project-config.ts';
 import type { JsonObject } from '../../../language/json.ts';
@@ -71,11 +71,7 @@ describe('parameters that a command does not take', () => {
   ])('%s %j', (command, given, problem) => {
     expect(found(command, given)).toContainEqual(expect.objectContaining({ severity: 'error', ...problem }));
     expect(fits(definition(command, given))).toBe(false);
-    expect(
-      builtInCommands()
-        .find(({ name }) => name === command)
-        ?.params.safeParse(given).success,
-    ).toBe(false);
+    expect(builtInCommands.find(({ name }) => name === command)?.params.safeParse(given).success).toBe(false);
   });
 });
 

@@ -9,7 +9,7 @@ import { DESCRIPTIONS, EVERYWHERE } from '../../../language/schema/descriptions.
 import { definitionSchema, SCHEMA_FILE, schemaText } from '../../../language/schema/definition-schema.ts';
 import { PACKAGE } from '../../../services/home/package-root.ts';
 import { files, read } from '../../project/tree.ts';
-import { builtInParameters } from '../../../activities/commands/catalogue.ts';
+import { builtInParameters } from '../../../systems/catalogue.ts';
 import { catalogue } from '../../catalogue.ts';
 
 const schema = definitionSchema(catalogue, builtInParameters());

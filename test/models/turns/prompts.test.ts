@@ -3,12 +3,15 @@
  * rendered form below stands under name and version, and turns keep which versions they used.
  */
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Prompt } from '../../../activities/turns/prompts/prompt.ts';
+import type { Prompt } from '../../../world/models/prompt.ts';
 
-const folder = join(import.meta.dirname, '../../../activities/turns/prompts');
-const files = readdirSync(folder).filter((file) => file !== 'prompt.ts');
+const root = join(import.meta.dirname, '../../..');
+const files = [
+  ...readdirSync(join(root, 'activities/turns/prompts')).map((file) => `activities/turns/prompts/${file}`),
+  'systems/models/should-respond.ts',
+];
 
 /** A prompt with several forms has a letter behind its version. */
 const RENDERED: { [named: string]: { values: unknown; text: string } } = {
@@ -86,7 +89,7 @@ const RENDERED: { [named: string]: { values: unknown; text: string } } = {
 };
 
 async function promptIn(file: string): Promise<Prompt<unknown>> {
-  const exported: unknown[] = Object.values((await import(join(folder, file))) as object);
+  const exported: unknown[] = Object.values((await import(join(root, file))) as object);
   expect(exported).toHaveLength(1);
   return exported[0] as Prompt<unknown>;
 }
@@ -95,7 +98,7 @@ const versionOf = (named: string): string => named.replace(/[a-z]$/, '');
 
 test.each(files)('%s holds the prompt of that name, as it was rendered for its version', async (file) => {
   const prompt = await promptIn(file);
-  expect(`${prompt.name}.ts`).toBe(file);
+  expect(`${prompt.name}.ts`).toBe(basename(file));
   const forms = Object.entries(RENDERED).filter(([named]) => versionOf(named) === `${prompt.name} ${prompt.version}`);
   expect(forms.map(([, { values }]) => prompt.render(values))).toEqual(forms.map(([, { text }]) => text));
 });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startedHandle } from '../../../activities/commands/sentinel.ts';
+import { startedHandle } from '../../../systems/runs/commands.ts';
 import type { Definition, Step } from '../../../language/model.ts';
 import { buildBundle } from '../../../worker/bundle.ts';
 import { counted, create, once, shell } from '../harness/definitions.ts';

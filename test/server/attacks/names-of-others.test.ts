@@ -7,7 +7,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { contentHash } from '../../../prisma/store/values/content-hash.ts';
-import { startedHandle } from '../../../activities/commands/sentinel.ts';
+import { startedHandle } from '../../../systems/runs/commands.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import type { Definition, LlmStep } from '../../../language/model.ts';
 import { once, shell } from '../harness/definitions.ts';

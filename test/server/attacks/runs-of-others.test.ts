@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startedHandle } from '../../../activities/commands/sentinel.ts';
+import { startedHandle } from '../../../systems/runs/commands.ts';
 import type { Definition, LlmStep, Step } from '../../../language/model.ts';
 import { once, shell } from '../harness/definitions.ts';
 import { until } from '../harness/harness.ts';

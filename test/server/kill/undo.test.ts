@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Undone } from '../../../activities/checkpoints/undo.ts';
+import type { Undone } from '../../../operations/checkpoints/undo.ts';
 import { once, shell } from '../harness/definitions.ts';
 import { until } from '../harness/harness.ts';
 import { useHarnesses } from '../harness/opened.ts';

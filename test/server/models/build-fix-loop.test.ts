@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { StepChanges } from '../../../activities/checkpoints/changes.ts';
+import type { StepChanges } from '../../../operations/checkpoints/changes.ts';
 import type { Definition } from '../../../language/model.ts';
 import { ANSWER, UPDATES } from '../../../workflows/messages/messages.ts';
 import { git, listModel, shippedExample, SOURCE, writeBrokenProject } from '../harness/models/broken-project.ts';

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { StepChanges } from '../../../activities/checkpoints/changes.ts';
-import type { Undone } from '../../../activities/checkpoints/undo.ts';
+import type { StepChanges } from '../../../operations/checkpoints/changes.ts';
+import type { Undone } from '../../../operations/checkpoints/undo.ts';
 import { once, shell } from '../harness/definitions.ts';
 import { Harness, until } from '../harness/harness.ts';
 import { callsTo, MODEL, ModelDouble, says } from '../harness/models/model-double.ts';

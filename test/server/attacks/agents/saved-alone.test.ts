@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startedHandle } from '../../../../activities/commands/sentinel.ts';
+import { startedHandle } from '../../../../systems/runs/commands.ts';
 import type { Json } from '../../../../language/json.ts';
 import type { Definition } from '../../../../language/model.ts';
 import { contentHash } from '../../../../prisma/store/values/content-hash.ts';

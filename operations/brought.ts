@@ -1,0 +1,43 @@
+/** What a model may do with runs and definitions: no more through them than by itself, and nothing to its own run. */
+import type { Catalogue } from '../language/catalogue.ts';
+import { outermost } from '../language/events/nested-runs.ts';
+import type { Definition } from '../language/model.ts';
+import { beyondTools } from '../language/rights/brought-program.ts';
+import { Failure } from '../world/failures/failures.ts';
+import type { CommandContext } from './command.ts';
+
+/** A definition that a model brings. */
+export function refuseBeyond(
+  definition: Definition,
+  catalogue: Catalogue,
+  { reach, confinement }: Pick<CommandContext, 'reach' | 'confinement'>,
+): void {
+  if (confinement?.byModel !== true || reach?.tools === undefined) return;
+  const beyond = beyondTools(definition, catalogue, reach.tools);
+  if (beyond !== null)
+    throw exceeds(`the definition "${definition.name}" does more than the model that brings it: ${beyond}`);
+}
+
+/** Edits are the definition's, and a person's. */
+export function refuseEdit({ confinement }: Pick<CommandContext, 'confinement'>): void {
+  if (confinement?.byModel === true)
+    throw exceeds('no model edits the steps of a run; make the edit a step of the definition');
+}
+
+/** A run that is held waits for a person's word; no model of the same run gives it. */
+export function refuseResume(handle: string, { run, confinement }: Pick<CommandContext, 'confinement' | 'run'>): void {
+  if (confinement?.byModel === true && outermost(handle) === outermost(run.handle))
+    throw exceeds(`${handle} is held for a person, and a model of the same run does not let it go on`);
+}
+
+/** The run whose model says something to others: what others than models of it have paused, it does not let go on. */
+export const modelOf = ({ run, confinement }: Pick<CommandContext, 'confinement' | 'run'>): string | undefined =>
+  confinement?.byModel === true ? outermost(run.handle) : undefined;
+
+/** What somebody else changed meanwhile is given up by a person's word, or by the definition's. */
+export function refuseForce(force: boolean | undefined, { confinement }: Pick<CommandContext, 'confinement'>): void {
+  if (confinement?.byModel === true && force === true)
+    throw exceeds('no model forces an undo over what somebody else changed; make it a step of the definition');
+}
+
+const exceeds = (finding: string): Failure => new Failure('RIGHTS_EXCEEDED', finding);

@@ -1,0 +1,134 @@
+/**
+ * A command: the unit of work a `command` step names. One file a family; a command states here all there is
+ * to know of it: its facts (permission class, speed, timeout, text field), its parameters and its result as
+ * schemas, and its code. The facts alone are its entry in the catalogue (language/catalogue.ts), because the
+ * interpreter and the reader need them without its code.
+ */
+import { createHash } from 'node:crypto';
+import type * as z from 'zod';
+import type { Catalogue, CommandFacts } from '../language/catalogue.ts';
+import type { Json, JsonObject } from '../language/json.ts';
+import type { StepCheckpoints } from './checkpoints/step-checkpoints.ts';
+import type { Metrics } from './metrics.ts';
+import type { BackgroundProcesses } from './shell/background.ts';
+import type { Secrets } from './secrets/secrets.ts';
+import type { Confinement } from '../language/permissions.ts';
+import type { StepOptions, TurnRequest } from '../interpreter/contract.ts';
+import type { Inheritance, TurnOutcome } from '../interpreter/effect.ts';
+import type { Reach } from '../language/rights/reach.ts';
+import type { Handed, Library } from '../language/read/started-program.ts';
+import type { EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
+import type { RunContext, Session, Store } from '../prisma/store/contract/contract.ts';
+
+export type RunVerb = 'pause' | 'resume' | 'stop' | 'cancel';
+
+/** How a run stands after it was told something; `ending` from then on until it has ended. */
+export interface Told {
+  status: string;
+  /** Why it is held. */
+  reason: string | null;
+  ending: boolean;
+}
+
+/** Starting, looking at, editing and controlling runs from inside a run; implemented by the client. */
+export interface RunPort {
+  /** `inherited`: from the run that starts it. `library`: all that names in the definition mean; without it they are looked up. */
+  start(request: {
+    handed: Handed;
+    library?: Library;
+    inputs: JsonObject;
+    project: string;
+    persona: string;
+    handle: string;
+    inherited: Inheritance;
+    /** What the model that starts it may call. */
+    offered?: string[];
+    /** The run whose step starts it. */
+    by: string;
+  }): Promise<{ handle: string; workflowId: string }>;
+  steps(handle: string): Promise<StepList>;
+  /** The same id edits once. */
+  edit(handle: string, request: EditRequest, id: string): Promise<EditReply>;
+  /** The same id tells once. Null: the run has ended. `byModelOf`: the outermost run, where a model of it says so. */
+  control(
+    handle: string,
+    verb: RunVerb,
+    said: { reason: string; id: string; byModelOf?: string },
+  ): Promise<Told | null>;
+}
+
+/** All commands there are, for one that stands on others. */
+export interface CommandList {
+  catalogue: Catalogue;
+  /** Those that are built. */
+  all(): readonly Command[];
+}
+
+export interface CommandContext {
+  run: RunContext;
+  /** The step's key: label of its log and its idempotency key. */
+  key: string;
+  attempt: number;
+  store: Store;
+  /** Quick commands read and write the store through this, so that a segment commits as one. */
+  session: Session;
+  runs: RunPort;
+  /** One turn of a model, kept in the conversation that it names. */
+  ask(request: TurnRequest): Promise<TurnOutcome>;
+  signal: AbortSignal;
+  timeoutMs: number;
+  now(): number;
+  /** Tells the server the step is alive; a no-op for quick commands. */
+  heartbeat(details?: Json): void;
+  /** How the step's processes are held in; absent means not at all. */
+  confinement?: Confinement;
+  secrets?: Secrets;
+  /** States of the project before and after steps; absent where none are taken. */
+  checkpoints?: StepCheckpoints;
+  /** What of the protected the step may reach. */
+  reach?: Reach;
+  /** Of a command that starts runs: what they inherit. */
+  starts?: StepOptions['starts'];
+  /** What a person was shown that the command does; anything else fails. */
+  resolved?: Json;
+}
+
+/** What a command works with. */
+export interface Context extends CommandContext {
+  /** Performs another command within the same step: the only way into another system. `over`: what is otherwise for that one. */
+  call(name: string, params: JsonObject, over?: Partial<CommandContext>): Promise<Json>;
+  commands: CommandList;
+  /** Of the process that performs it. */
+  worker: WorkerParts;
+}
+
+/** What the commands of a process share. */
+export interface WorkerParts {
+  background: BackgroundProcesses;
+  metrics: Metrics;
+}
+
+export interface Command<Params = unknown, Result extends Json = Json> extends CommandFacts {
+  name: string;
+  /** One sentence, for models that may call it. */
+  description?: string;
+  params: z.ZodType<Params>;
+  /** They as JSON Schema, where `params` does not say it: the code holds them against it. */
+  parameters?: JsonObject;
+  /** Parameters of which one group at least has to be there whole, as `params` refuses them otherwise. */
+  needs?: readonly (readonly string[])[];
+  result: z.ZodType<Result>;
+  run(params: Params, context: Context): Promise<Result>;
+  /** All files that it can write, from the root of the project; absent where nobody can say before. */
+  writes?(params: Params, context: CommandContext): string[];
+  /** What it would do, for a person who is to approve it; of one that `resolves`. */
+  resolve?(params: Params, context: CommandContext): Json | Promise<Json>;
+}
+
+export function defineCommand<Params, Result extends Json>(command: Command<Params, Result>): Command {
+  return command;
+}
+
+/** Twelve digits that this step of this run has for itself, in every attempt. */
+export const shortMark = ({ run, key }: Pick<CommandContext, 'run' | 'key'>): string =>
+  createHash('sha256').update(`${run.handle}:${key}`).digest('hex').slice(0, 12);

@@ -1,0 +1,224 @@
+/**
+ * The commands that are built, by name, their catalogue, and the one way to run them: parameters are
+ * parsed before, the result is checked after, and what it took is recorded.
+ */
+import type * as z from 'zod';
+import { findCommand, type Catalogue, type CommandFacts } from '../language/catalogue.ts';
+import { depthFault, isJsonObject, valueFault, type Json, type ValueFault } from '../language/json.ts';
+import { Failure } from '../world/failures/failures.ts';
+import { toolNameProblems } from '../language/models/tool-names.ts';
+import { durationIn } from '../language/references/duration.ts';
+import { RUN_PARAMS } from '../language/rights/powers.ts';
+import type { Command, CommandContext, Context, WorkerParts } from './command.ts';
+import { processMetrics } from './metrics.ts';
+import { BackgroundProcesses } from './shell/background.ts';
+
+export interface Registry {
+  /** Its commands, and those that are planned. */
+  readonly catalogue: Catalogue;
+  find(name: string): Command | undefined;
+  names(): string[];
+  all(): readonly Command[];
+  run(name: string, params: Json, context: CommandContext): Promise<Json>;
+  /** All files that it can write; null where nobody can say before. */
+  writes(name: string, params: Json, context: CommandContext): string[] | null;
+  /** What a command that `resolves` would do. */
+  resolve(name: string, params: Json, context: CommandContext): Promise<Json>;
+}
+
+/** Commands that may come and go while a worker runs. */
+export interface ChangingCommands {
+  /** The same array for as long as they are the same. */
+  list(): readonly Command[];
+  /** Why there is none of a name, where that is known. */
+  missing(name: string): Failure | null;
+}
+
+const NONE: readonly Command[] = [];
+
+export interface RegistryParts extends Partial<WorkerParts> {
+  changing?: ChangingCommands | undefined;
+  /** Part of the format, and not built by anybody yet. */
+  planned?: Catalogue;
+}
+
+export function createRegistry(
+  commands: readonly Command[],
+  { metrics = processMetrics, background = new BackgroundProcesses(), changing, planned = {} }: RegistryParts = {},
+): Registry {
+  const indexed = (list: readonly Command[]): Index => indexOf(commands, list, planned);
+  let at = indexed(changing?.list() ?? NONE);
+  const now = (): Index => {
+    const list = changing?.list() ?? NONE;
+    if (list !== at.changing) at = indexed(list);
+    return at;
+  };
+  const found = (name: string): Command => {
+    const { byName, catalogue } = now();
+    const command = byName.get(name);
+    if (command === undefined) throw changing?.missing(name) ?? notFound(catalogue, name);
+    return command;
+  };
+  const worker: WorkerParts = { metrics, background };
+  const within = (context: CommandContext): Context => ({
+    ...context,
+    commands: registry,
+    worker,
+    call: (name, params, over) => registry.run(name, params, { ...context, ...over }),
+  });
+  const registry: Registry = {
+    get catalogue() {
+      return now().catalogue;
+    },
+    find: (name) => now().byName.get(name),
+    names: () => [...now().byName.keys()],
+    all: () => [...now().byName.values()],
+    writes(name, params, context) {
+      const command = found(name);
+      try {
+        return command.writes?.(readParams(command, params), context) ?? null;
+      } catch (error) {
+        // It says itself what is wrong with its parameters, and where it may not write.
+        if (error instanceof Failure) return null;
+        throw error;
+      }
+    },
+    async resolve(name, params, context) {
+      const command = found(name);
+      return (await command.resolve?.(readParams(command, params), context)) ?? null;
+    },
+    async run(name, params, context) {
+      const command = found(name);
+      const startedAt = performance.now();
+      let isError = true;
+      try {
+        const result = await runCommand(command, params, within(context));
+        isError = false;
+        return result;
+      } finally {
+        metrics.record(name, performance.now() - startedAt, isError);
+      }
+    },
+  };
+  return registry;
+}
+
+interface Index {
+  changing: readonly Command[];
+  byName: Map<string, Command>;
+  catalogue: Catalogue;
+}
+
+function indexOf(fixed: readonly Command[], changing: readonly Command[], planned: Catalogue): Index {
+  const commands = [...fixed, ...changing];
+  const catalogue = catalogueOf(commands, planned);
+  // Each may be offered to a model as a tool.
+  const [misnamed] = toolNameProblems(Object.keys(catalogue));
+  if (misnamed !== undefined) throw new Error(misnamed);
+  return { changing, byName: new Map(commands.map((command) => [command.name, command])), catalogue };
+}
+
+/** A command that is built is planned no longer, whoever built it. */
+function catalogueOf(commands: readonly Command[], ofFormat: Catalogue): Catalogue {
+  const built = Object.fromEntries(commands.map((command) => [command.name, factsOf(command)]));
+  const planned = Object.entries(ofFormat).filter(([name]) => !Object.hasOwn(built, name));
+  return { ...built, ...Object.fromEntries(planned) };
+}
+
+const FACTS: { [Fact in keyof CommandFacts]-?: true } = {
+  permission: true,
+  operations: true,
+  speed: true,
+  timeoutMs: true,
+  textField: true,
+  textParams: true,
+  programParams: true,
+  takesShellLine: true,
+  otherRuns: true,
+  unconfined: true,
+  asksModel: true,
+  resolves: true,
+};
+
+/** Schemas and code do not serialise; neither need whatever else a project's command carries. */
+function factsOf(command: Command): CommandFacts {
+  return Object.fromEntries(
+    Object.entries(command).filter(([key]) => Object.hasOwn(FACTS, key)),
+  ) as unknown as CommandFacts;
+}
+
+async function runCommand(command: Command, params: Json, context: Context): Promise<Json> {
+  const given = readParams(command, params);
+  await refuseOtherProjects(command.name, given, context);
+  const result = await command.run(given, context);
+  refuse(valueFault(result, `the result of ${command.name}`));
+  const checked = command.result.safeParse(result);
+  if (!checked.success)
+    throw new Error(`bug: ${command.name} returned what its schema refuses: ${describe(checked.error)}`, {
+      cause: checked.error,
+    });
+  return result;
+}
+
+/** A model says nothing to runs of other projects, and hears nothing of them. */
+async function refuseOtherProjects(name: string, given: unknown, context: CommandContext): Promise<void> {
+  if (context.confinement?.byModel !== true) return;
+  for (const param of RUN_PARAMS[name] ?? []) {
+    const handle = (given as { [param: string]: unknown })[param];
+    if (typeof handle !== 'string') continue;
+    const found = await context.store.runs.find(handle);
+    if (found !== null && found.project !== context.run.project)
+      throw new Failure(
+        'RIGHTS_EXCEEDED',
+        `${name}: "${handle}" is a run of another project, and a model has to do with those of its own`,
+      );
+  }
+}
+
+function readParams(command: Command, params: Json): unknown {
+  refuse(depthFault(params, `what ${command.name} is given`));
+  const read = command.params.safeParse(withTimes(params ?? {}));
+  if (!read.success) throw invalidParams(command.name, read.error);
+  return read.data;
+}
+
+/** A reference may give a time as a definition writes it (`30s`). */
+const withTimes = (params: Json): Json =>
+  isJsonObject(params)
+    ? Object.fromEntries(
+        Object.entries(params).map(([key, value]) => [
+          key,
+          key.endsWith('Ms') && typeof value === 'string' ? (durationIn(value) ?? value) : value,
+        ]),
+      )
+    : params;
+
+function refuse(fault: ValueFault | null): void {
+  if (fault !== null) throw new Failure(fault.code, fault.message);
+}
+
+function invalidParams(name: string, error: z.ZodError): Failure {
+  return new Failure('COMMAND_PARAMS_INVALID', `${name}: ${describe(error)}; correct the step's params`, {
+    details: { problems: error.issues.map(({ path, message }) => ({ path: pathOf(path), message })) },
+  });
+}
+
+function describe(error: z.ZodError): string {
+  return error.issues.map(({ path, message }) => `${pathOf(path)}: ${message}`).join('; ');
+}
+
+const pathOf = (path: readonly PropertyKey[]): string => ['params', ...path.map(String)].join('.');
+
+function notFound(catalogue: Catalogue, name: string): Failure {
+  if (findCommand(catalogue, name) !== undefined) {
+    return new Failure(
+      'COMMAND_NOT_BUILT',
+      `command "${name}" is part of the format but not built yet; use another command or a shell step`,
+    );
+  }
+  const built = Object.keys(catalogue).filter((known) => catalogue[known]?.planned !== true);
+  return new Failure(
+    'UNKNOWN_COMMAND',
+    `the worker has no command "${name}"; if the project's sentinel.config defines it, run "sentinel up" there; the worker's commands are ${built.join(', ')}`,
+  );
+}

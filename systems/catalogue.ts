@@ -1,0 +1,20 @@
+/**
+ * The catalogue of the built-in commands, and the JSON Schemas of what they take and give. The build writes their values into the command line in place of this
+ * module (scripts/build.mjs): a quick verb does not load what commands run with.
+ */
+import type { Catalogue } from '../language/catalogue.ts';
+import type { JsonObject } from '../language/json.ts';
+import { checkedParametersOf, resultOf } from '../operations/parameters.ts';
+import { builtInCommands, builtInRegistry } from './all.ts';
+
+export function builtInCatalogue(): Catalogue {
+  return builtInRegistry().catalogue;
+}
+
+export function builtInParameters(): { readonly [command: string]: JsonObject } {
+  return Object.fromEntries(builtInCommands.map((command) => [command.name, checkedParametersOf(command)]));
+}
+
+export function builtInResults(): { readonly [command: string]: JsonObject } {
+  return Object.fromEntries(builtInCommands.map((command) => [command.name, resultOf(command)]));
+}

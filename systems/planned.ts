@@ -1,0 +1,35 @@
+/** Commands that are part of the format and not built yet; one that is built leaves this list. */
+import type { Catalogue, CommandEntry, Permission } from '../language/catalogue.ts';
+
+const planned = (permission: Permission): CommandEntry => ({ permission, speed: 'long', planned: true });
+
+/** Handed a definition, whose references are not the run's own. */
+const handed: CommandEntry = { ...planned('write'), programParams: ['definition', 'steps'] };
+
+export const PLANNED: Catalogue = {
+  'sentinel/save': handed,
+  'sentinel/load': planned('read'),
+  'sentinel/export': handed,
+  'sentinel/import': handed,
+  'sentinel/deploy': handed,
+  'ai/dataset/create': planned('write'),
+  'ai/dataset/list': planned('read'),
+  'memory/store': planned('write'),
+  'memory/recall': planned('read'),
+  'memory/share': planned('write'),
+  'inbox/peek': planned('read'),
+  'inbox/acknowledge': planned('write'),
+  'workspace/create': planned('write'),
+  'workspace/merge': planned('write'),
+  'genome/train': planned('write'),
+  'genome/layer-register': planned('write'),
+  'genome/paging-adapter-register': planned('write'),
+  'genome/layer-list': planned('read'),
+  'genome/compose': planned('write'),
+  'genome/set-active': planned('write'),
+  'genome/export': planned('write'),
+  'genome/import': planned('write'),
+  'genome/dataset-synthesize': planned('write'),
+  'genome/train-voice': planned('write'),
+  'genome/train-image': planned('write'),
+};

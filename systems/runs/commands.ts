@@ -1,0 +1,197 @@
+/**
+ * Runs, seen and started from inside a run. A run that a step starts has a handle derived from the
+ * step, so that trying the step again starts nothing twice.
+ */
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import type { JsonObject } from '../../language/json.ts';
+import { handedIn } from '../../language/read/started-program.ts';
+import { Value } from '../../language/model.ts';
+import type { Run } from '../../prisma/store/contract/contract.ts';
+import { Failure } from '../../world/failures/failures.ts';
+import { COMMAND_BOUNDS } from '../../operations/bounds.ts';
+import { type Command, type CommandContext, defineCommand } from '../../operations/command.ts';
+
+const Fields = z.record(z.string(), Value);
+const Handle = z.string().min(1);
+const Row = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value));
+
+const Inputs = { inputs: Fields.optional() };
+const RunParams = z.union(
+  [
+    z.strictObject({ definition: z.union([z.string().min(1), Fields]), ...Inputs }),
+    z.strictObject({
+      type: z.literal('pipeline'),
+      steps: z.array(Fields).min(1),
+      name: z.string().min(1).optional(),
+      ...Inputs,
+    }),
+    z.strictObject({ name: z.string().min(1), ...Inputs }),
+    z.strictObject({ sentinelId: z.string().min(1), ...Inputs }),
+    z.strictObject({ command: z.string().min(1), args: z.array(Value).optional(), ...Inputs }),
+  ],
+  'must hold one of: definition; name (or sentinelId); type "pipeline" with steps; command; each with optional inputs',
+);
+type RunParams = z.infer<typeof RunParams>;
+
+/** The same in every attempt. */
+export const startedHandle = (handle: string, key: string): string =>
+  `run-${createHash('sha256').update(`${handle}:${key}`).digest('hex').slice(0, 16)}`;
+
+async function start(params: RunParams, context: CommandContext): Promise<JsonObject> {
+  const { run, key, starts } = context;
+  const handed = handedIn(params as JsonObject);
+  if (handed === null || starts === undefined) throw new Error(`bug: ${key} was asked for without what it starts`);
+  const { library, ...inherited } = starts;
+  const started = await context.runs.start({
+    handed,
+    ...(library === undefined ? {} : { library }),
+    inputs: params.inputs ?? {},
+    project: run.project,
+    persona: run.persona,
+    handle: startedHandle(run.handle, key),
+    inherited,
+    ...(context.reach?.tools === undefined ? {} : { offered: context.reach.tools }),
+    by: run.handle,
+  });
+  return { handle: started.handle, workflowId: started.workflowId };
+}
+
+function summary(run: Run): JsonObject {
+  const { handle, name, status, outcome, limit, persona, parent, iterations, startedAt, finishedAt } = run;
+  return { handle, name, status, outcome, limit, persona, parent, iterations, startedAt, finishedAt };
+}
+
+async function findRun(handle: string, context: CommandContext): Promise<Run> {
+  const run = await context.store.runs.find(handle);
+  if (run !== null) return run;
+  throw new Failure('RUN_NOT_FOUND', `there is no run "${handle}"; sentinel/list names the runs there are`);
+}
+
+async function readStatus({ handle }: { handle: string }, context: CommandContext): Promise<JsonObject> {
+  const run = await findRun(handle, context);
+  const { failure } = run;
+  const told = failure === null ? null : { ...failure, details: failure.details ?? null };
+  return { ...summary(run), inputs: run.inputs, outputs: run.outputs, failure: told };
+}
+
+const ListParams = z.strictObject({
+  status: z.enum(['running', 'paused', 'completed', 'failed', 'cancelled']).optional(),
+  limit: z.number().int().positive().max(COMMAND_BOUNDS.rowsMax).optional(),
+  personaId: z.string().min(1).optional(),
+});
+
+async function list(params: z.infer<typeof ListParams>, context: CommandContext): Promise<JsonObject[]> {
+  const query = {
+    limit: params.limit ?? 100,
+    ...(context.confinement?.byModel === true ? { project: context.run.project } : {}),
+    ...(params.status === undefined ? {} : { status: params.status }),
+    ...(params.personaId === undefined ? {} : { persona: params.personaId }),
+  };
+  return (await context.store.runs.list(query)).map(summary);
+}
+
+const Stream = z.string().min(1).default('combined');
+const Lines = z.number().int().positive().max(COMMAND_BOUNDS.rowsMax);
+const LogSlice = z.strictObject({
+  handle: z.string(),
+  stream: z.string(),
+  lines: z.array(z.string()),
+  text: z.string(),
+});
+
+const slice = (handle: string, stream: string, lines: string[]) => ({ handle, stream, lines, text: lines.join('\n') });
+
+const logCommands: Command[] = [
+  defineCommand({
+    name: 'sentinel/logs/list',
+    description: 'Lists the output streams of a run.',
+    permission: 'read',
+    speed: 'quick',
+    params: z.strictObject({ handle: Handle }),
+    result: z.array(z.strictObject({ stream: z.string(), bytes: z.number() })),
+    run: async ({ handle }, context) => context.store.logs.streams((await findRun(handle, context)).handle),
+  }),
+  defineCommand({
+    name: 'sentinel/logs/read',
+    description: 'Reads lines of an output stream of a run.',
+    permission: 'read',
+    speed: 'quick',
+    textField: 'text',
+    params: z.strictObject({
+      handle: Handle,
+      stream: Stream,
+      offset: z.number().int().nonnegative().default(0),
+      limit: Lines.default(1000),
+    }),
+    result: LogSlice,
+    async run({ handle, stream, offset, limit }, context) {
+      await findRun(handle, context);
+      return slice(handle, stream, await context.store.logs.read(handle, stream, offset, limit));
+    },
+  }),
+  defineCommand({
+    name: 'sentinel/logs/tail',
+    description: 'Reads the last lines of an output stream of a run.',
+    permission: 'read',
+    speed: 'quick',
+    textField: 'text',
+    params: z.strictObject({ handle: Handle, stream: Stream, lines: Lines.default(50) }),
+    result: LogSlice,
+    async run({ handle, stream, lines }, context) {
+      await findRun(handle, context);
+      const tail = await context.store.logs.tail(handle, { stream }, lines);
+      return slice(
+        handle,
+        stream,
+        tail.map(({ text }) => text),
+      );
+    },
+  }),
+];
+
+export const sentinelCommands: Command[] = [
+  defineCommand({
+    name: 'sentinel/run',
+    description: 'Starts a run of a definition.',
+    permission: 'shell',
+    speed: 'long',
+    otherRuns: 'starts',
+    takesShellLine: true,
+    programParams: ['definition', 'steps'],
+    params: RunParams,
+    result: Row,
+    run: start,
+  }),
+  defineCommand({
+    name: 'sentinel/start',
+    description: 'Starts a run of a definition.',
+    permission: 'shell',
+    speed: 'long',
+    otherRuns: 'starts',
+    takesShellLine: true,
+    programParams: ['definition', 'steps'],
+    params: RunParams,
+    result: Row,
+    run: start,
+  }),
+  defineCommand({
+    name: 'sentinel/status',
+    description: 'Says how a run stands.',
+    permission: 'read',
+    speed: 'quick',
+    params: z.strictObject({ handle: Handle }),
+    result: Row,
+    run: readStatus,
+  }),
+  defineCommand({
+    name: 'sentinel/list',
+    description: 'Lists runs.',
+    permission: 'read',
+    speed: 'quick',
+    params: ListParams,
+    result: z.array(Row),
+    run: list,
+  }),
+  ...logCommands,
+];

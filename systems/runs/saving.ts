@@ -1,0 +1,108 @@
+/** `sentinel/create`: a definition that a run drafts, or a file of the project holds, becomes one that can be run by its id. */
+import { join } from 'node:path';
+import * as z from 'zod';
+import { readJson } from '../../language/expression/json-text.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
+import { Value } from '../../language/model.ts';
+import { replyValue } from '../../language/models/reply-value.ts';
+import { parseDefinition, parseDefinitionText, type ReadOptions } from '../../language/read/definition.ts';
+import { formatOf, readDefinitionText } from '../../language/read/text/definition-text.ts';
+import { problemsInWords } from '../../language/read/remedies/problems-in-words.ts';
+import { readStarted, referring, type Handed } from '../../language/read/started-program.ts';
+import { referredDefinitions } from '../../prisma/store/values/referred-definitions.ts';
+import { accessOf } from '../../world/confinement/confine.ts';
+import { refFiles } from '../../world/definitions/ref-files.ts';
+import { Failure } from '../../world/failures/failures.ts';
+import { type Command, type Context, defineCommand } from '../../operations/command.ts';
+import { refuseBeyond } from '../../operations/brought.ts';
+
+const Fields = z.record(z.string(), Value);
+const Params = z.union(
+  [
+    z.strictObject({ file: z.string().min(1) }),
+    z.strictObject({ definition: z.union([z.string().min(1), Fields]) }),
+    z.looseObject({ name: z.string().min(1), steps: z.union([z.array(Value).min(1), Fields]) }),
+  ],
+  'must hold one of: file, a path in the project; definition; name and steps, with what else a definition has beside them',
+);
+type Params = z.infer<typeof Params>;
+
+async function create(params: Params, context: Context): Promise<JsonObject> {
+  const handed: Handed = { written: await writtenIn(params as JsonObject, context) };
+  const stored = await referredDefinitions(context.store, referring(handed));
+  const read = readStarted(handed, context.commands.catalogue, Object.fromEntries(stored));
+  if ('fault' in read) throw new Failure('DEFINITION_INVALID', read.fault);
+  refuseBeyond(read.definition, context.commands.catalogue, context);
+  const { definitions } = context.store;
+  // A name is a person's to move: what a model stores is found by its id.
+  const isModels = context.confinement?.byModel === true;
+  const { hash, name, version } = await (isModels
+    ? definitions.keep(read.definition)
+    : definitions.publish(read.definition));
+  return { id: hash, name, version };
+}
+
+async function writtenIn(params: JsonObject, context: Context): Promise<Json> {
+  const { file, definition, ...fields } = params;
+  if (typeof file === 'string') {
+    const read = await context.call('code/read', { path: file });
+    return inFile(file, isJsonObject(read) ? read['content'] : null, context);
+  }
+  if (definition === undefined) return { loop: { type: 'once' }, ...fields };
+  return typeof definition === 'string' ? parsed(definition, '"definition"') : definition;
+}
+
+/** With the files that it names by their paths in place of these; what else it names is looked for afterwards. */
+function inFile(file: string, content: Json | undefined, context: Context): Json {
+  const { catalogue } = context.commands;
+  const text = typeof content === 'string' ? content : '';
+  const { project } = context.run;
+  const options: ReadOptions = {
+    catalogue,
+    knownRefs: (name) => ({ name, steps: [], loop: { type: 'once' } }),
+    isBounded: true,
+    files: refFiles(join(project, file), project, accessOf(context)),
+  };
+  const isText = readDefinitionText(text, formatOf(file)).ok;
+  const read = isText
+    ? parseDefinitionText(text, options, formatOf(file))
+    : parseDefinition(parsed(text, `"${file}"`), options);
+  if (read.ok) return read.definition as unknown as JsonObject;
+  const placed = read.problems.map((problem) => ({ ...problem, file: problem.file ?? file }));
+  throw new Failure('DEFINITION_INVALID', problemsInWords(placed));
+}
+
+/** What a model has drafted may stand in a fence. */
+function parsed(text: Json | undefined, where: string): Json {
+  const value = typeof text === 'string' ? (readJson(text) ?? replyValue(text)) : null;
+  if (isJsonObject(value)) return value;
+  throw new Failure('DEFINITION_INVALID', `${where} holds no JSON object, which a definition is; write one`);
+}
+
+const Saved = z.strictObject({ id: z.string(), name: z.string(), version: z.number() });
+
+export const savingCommands: Command[] = [
+  defineCommand({
+    name: 'sentinel/create',
+    description: 'Checks and stores a definition, so that it can be run by its id or its name.',
+    permission: 'write',
+    speed: 'long',
+    otherRuns: 'defines',
+    // Their references belong to the run that will read them.
+    programParams: [
+      'definition',
+      'steps',
+      'loop',
+      'always',
+      'trigger',
+      'safety',
+      'inputs',
+      'escalateOn',
+      'recipe',
+      'ragSources',
+    ],
+    params: Params,
+    result: Saved,
+    run: create,
+  }),
+];
