@@ -225,6 +225,8 @@ function isAllowed(law: Law, { target, isType }: Import): boolean {
 const sources = files.filter(isSource);
 const lawOf = (path: string): Law | undefined => laws.find((law) => path.startsWith(law.folder));
 
+const systemOf = (path: string): string | undefined => /^systems\/([^/]+)\//.exec(path)?.[1];
+
 describe('imports', () => {
   test.each(laws)('$folder keeps to its law', (law) => {
     const own = sources.filter((path) => lawOf(path) === law);
@@ -250,7 +252,6 @@ describe('imports', () => {
   });
 
   test('a system imports no other: they meet through commands and events', () => {
-    const systemOf = (path: string): string | undefined => /^systems\/([^/]+)\//.exec(path)?.[1];
     const inSystems = sources.filter((path) => systemOf(path) !== undefined);
     expect(inSystems.length).toBeGreaterThan(20);
     const crossing = inSystems.flatMap((path) =>
