@@ -26,8 +26,6 @@ export const COMMAND_BOUNDS = {
   diagnosticsMax: 500,
   /** Edits of a file at once. */
   editsMax: 100,
-  /** Messages of a room that are read at once. */
-  chatMessagesMax: 1_000,
   /** Commands that a search for them finds. */
   toolsMax: 50,
   /** How long the health check waits for a part. */

@@ -8,9 +8,11 @@ import { createHash } from 'node:crypto';
 import type * as z from 'zod';
 import type { Catalogue, CommandFacts } from '../language/catalogue.ts';
 import type { Json, JsonObject } from '../language/json.ts';
+import type { Caller } from './caller.ts';
 import type { StepCheckpoints } from './checkpoints/step-checkpoints.ts';
 import type { Metrics } from './metrics.ts';
 import type { BackgroundProcesses } from './shell/background.ts';
+import type { Tx } from './tx.ts';
 import type { Secrets } from './secrets/secrets.ts';
 import type { Confinement } from '../language/permissions.ts';
 import type { StepOptions, TurnRequest } from '../interpreter/contract.ts';
@@ -65,7 +67,10 @@ export interface CommandList {
 }
 
 export interface CommandContext {
+  /** Of a person who calls it outside of runs, it has the name that events of persons have. */
   run: RunContext;
+  /** Absent: the step that is performed. */
+  caller?: Caller;
   /** The step's key: label of its log and its idempotency key. */
   key: string;
   attempt: number;
@@ -95,6 +100,8 @@ export interface CommandContext {
 
 /** What a command works with. */
 export interface Context extends CommandContext {
+  caller: Caller;
+  tx: Tx;
   /** Performs another command within the same step: the only way into another system. `over`: what is otherwise for that one. */
   call(name: string, params: JsonObject, over?: Partial<CommandContext>): Promise<Json>;
   commands: CommandList;
@@ -108,8 +115,16 @@ export interface WorkerParts {
   metrics: Metrics;
 }
 
+/** What a command knows of its system (system.ts). */
+export interface OwnSystem {
+  name: string;
+  events?: { readonly [event: string]: z.ZodType };
+}
+
 export interface Command<Params = unknown, Result extends Json = Json> extends CommandFacts {
   name: string;
+  /** Whose it is; set by the registry's maker (system.ts). */
+  system?: OwnSystem;
   /** One sentence, for models that may call it. */
   description?: string;
   params: z.ZodType<Params>;

@@ -9,8 +9,10 @@ import { Failure } from '../world/failures/failures.ts';
 import { toolNameProblems } from '../language/models/tool-names.ts';
 import { durationIn } from '../language/references/duration.ts';
 import { RUN_PARAMS } from '../language/rights/powers.ts';
+import type { Caller } from './caller.ts';
 import type { Command, CommandContext, Context, WorkerParts } from './command.ts';
 import { processMetrics } from './metrics.ts';
+import { CommandTx } from './command-tx.ts';
 import { BackgroundProcesses } from './shell/background.ts';
 
 export interface Registry {
@@ -60,8 +62,10 @@ export function createRegistry(
     return command;
   };
   const worker: WorkerParts = { metrics, background };
-  const within = (context: CommandContext): Context => ({
+  const within = (context: CommandContext, tx: CommandTx): Context => ({
     ...context,
+    caller: context.caller ?? stepCaller(context),
+    tx,
     commands: registry,
     worker,
     call: (name, params, over) => registry.run(name, params, { ...context, ...over }),
@@ -89,19 +93,20 @@ export function createRegistry(
     },
     async run(name, params, context) {
       const command = found(name);
-      const startedAt = performance.now();
-      let isError = true;
-      try {
-        const result = await runCommand(command, params, within(context));
-        isError = false;
-        return result;
-      } finally {
-        metrics.record(name, performance.now() - startedAt, isError);
-      }
+      const perform = (): Promise<Json> =>
+        whole(command, context, (tx) => runCommand(command, params, within(context, tx)));
+      return measured(metrics, name, perform);
     },
   };
   return registry;
 }
+
+const stepCaller = ({ run, confinement }: CommandContext): Caller => ({
+  kind: 'step',
+  handle: run.handle,
+  persona: run.persona,
+  byModel: confinement?.byModel === true,
+});
 
 interface Index {
   changing: readonly Command[];
@@ -145,6 +150,31 @@ function factsOf(command: Command): CommandFacts {
   return Object.fromEntries(
     Object.entries(command).filter(([key]) => Object.hasOwn(FACTS, key)),
   ) as unknown as CommandFacts;
+}
+
+async function measured(metrics: WorkerParts['metrics'], name: string, perform: () => Promise<Json>): Promise<Json> {
+  const startedAt = performance.now();
+  let isError = true;
+  try {
+    const result = await perform();
+    isError = false;
+    return result;
+  } finally {
+    metrics.record(name, performance.now() - startedAt, isError);
+  }
+}
+
+/** A command that fails leaves nothing of what it wrote. */
+async function whole(command: Command, context: CommandContext, run: (tx: CommandTx) => Promise<Json>): Promise<Json> {
+  const tx = new CommandTx(command, context);
+  try {
+    const result = await run(tx);
+    await tx.keep();
+    return result;
+  } catch (error) {
+    if (error instanceof Failure) await tx.takeBack();
+    throw error;
+  }
 }
 
 async function runCommand(command: Command, params: Json, context: Context): Promise<Json> {

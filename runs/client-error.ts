@@ -34,6 +34,7 @@ export type ClientErrorCode =
   | 'HISTORY_MISSING'
   | 'HISTORY_DIVERGES'
   | 'UNDO_REFUSED'
+  | 'COMMAND_FAILED'
   | 'SETTINGS'
   | 'SERVICES'
   | 'STORE_UNAVAILABLE'

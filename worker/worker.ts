@@ -5,7 +5,8 @@ import { createActivities } from '../activities/activities.ts';
 import { StepCheckpoints } from '../operations/checkpoints/step-checkpoints.ts';
 import type { Command } from '../operations/command.ts';
 import type { ChangingCommands, Registry } from '../operations/registry.ts';
-import { builtInRegistry } from '../systems/all.ts';
+import { makeTables } from '../operations/system.ts';
+import { builtInRegistry, builtInSystems } from '../systems/all.ts';
 import { Limiter, type LimitSettings } from '../activities/limits/limiter.ts';
 import type { Models } from '../world/models/open-models.ts';
 import { Shelf } from '../activities/turns/cassettes/shelf.ts';
@@ -105,6 +106,7 @@ function timesOf(graceMs: number): Partial<WorkerOptions> {
 
 export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const { store, namespace, graceMs = 1000 * GRACE_SECONDS, underWay = new StepsUnderWay() } = parts;
+  await makeTables(store, builtInSystems);
   const converter = dataConverter(store, parts.keys);
   const client = sealedClient({ connection: parts.connection, namespace, store, keys: parts.keys });
   const own = new OwnExecutions({ client, store, say });

@@ -61,6 +61,11 @@ export interface BuiltInCommands {
     path?: string;
     timeoutMs?: number;
   };
+  'code/undo': {
+    key?: string;
+    only?: boolean;
+    force?: boolean;
+  };
   'code/git': {
     operation:
       | 'add'
@@ -97,11 +102,6 @@ export interface BuiltInCommands {
     from?: string;
     create?: boolean;
     untracked?: boolean;
-  };
-  'code/undo': {
-    key?: string;
-    only?: boolean;
-    force?: boolean;
   };
   'code/shell/execute': {
     command: string;

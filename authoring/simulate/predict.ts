@@ -8,7 +8,6 @@ import type { Edit } from '../../world/editing/apply-edits.ts';
 import { editFile } from '../../world/editing/edit-file.ts';
 import { type Access, accessOf } from '../../world/confinement/confine.ts';
 import { Failure } from '../../world/failures/failures.ts';
-import { chatEvent } from '../../prisma/store/contract/chat-contract.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import type { Effect } from '../../interpreter/effect.ts';
 import { limitAsked } from '../../interpreter/limits.ts';
@@ -216,7 +215,12 @@ function supposed(command: string, params: JsonObject): Predicted {
     case 'code/verify':
       return { ...known(NOTHING_FAILED), text: 'runs the checks of the project', source: 'assumed' };
     case 'collaboration/chat/send': {
-      const said = { room, author: 'the simulation', message: textOf(params['message']), event: chatEvent(room) };
+      const said = {
+        room,
+        author: 'the simulation',
+        message: textOf(params['message']),
+        event: `chat:${room}:message`,
+      };
       return { ...known(said), text: `says something in ${room}`, source: 'assumed' };
     }
     case 'screenshot':

@@ -28,6 +28,7 @@ export function exitCodeOfError(code: ClientErrorCode): number {
     case 'RUN_NOT_FOUND':
     case 'NOT_FOUND':
       return EXIT.noSuchRun;
+    case 'COMMAND_FAILED':
     case 'RUN_ENDED':
     case 'HELD_AT_LIMIT':
     case 'RIGHTS_EXCEEDED':

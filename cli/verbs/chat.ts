@@ -1,19 +1,20 @@
 /** `sentinel chat [ROOM]`: shows the messages in rooms, and sends one. */
-import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import {
-  chatEvent,
-  speakerOf,
-  chatLengthMax,
-  ROOM,
-  roomRule,
-  type ChatMessage,
-} from '../../prisma/store/contract/chat-contract.ts';
 import type { OpenClient } from '../../client/open-client.ts';
+import { performCommand } from '../../client/perform.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { usage, wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
-import { withSession } from '../request/with-session.ts';
+
+/** As `collaboration/chat/read` gives it. */
+interface Message {
+  [field: string]: string | number | null;
+  author: string;
+  /** The run that said it; null for a person. */
+  handle: string | null;
+  message: string;
+  at: number;
+}
 
 interface Options {
   json?: boolean;
@@ -45,22 +46,29 @@ Examples:
 async function chat(room: string | undefined, options: Options): Promise<void> {
   const output = openOutput(options);
   const { send, limit, by = process.env['USER'] ?? 'local' } = options;
-  if (room !== undefined && !ROOM.test(room)) throw usage(`"${room}" is no room: its name has ${roomRule}.`);
   if (send !== undefined && room === undefined) throw usage('--send needs a room: sentinel chat general --send "…".');
-  if (send !== undefined && (send.trim() === '' || send.length > chatLengthMax))
-    throw usage(`--send has 1 to ${chatLengthMax} characters.`);
   await withClient(output, async (client) => {
-    if (room === undefined) return showRooms(output, client);
-    if (send !== undefined) return say(output, client, { room, message: send, author: by });
-    const messages = await withSession(client, (session, store) => store.chat.read(session, { room, limit }));
-    output.object(messages);
-    for (const message of messages) show(output, message);
-    if (messages.length === 0) output.line(`Nothing was said in ${room} yet.`);
+    if (room === undefined) return showRooms(output, client, by);
+    if (send !== undefined) return say(output, client, { room, message: send, by });
+    const read = await performCommand<{ messages: Message[] }>(
+      client,
+      'collaboration/chat/read',
+      { room, limit },
+      { by },
+    );
+    output.object(read.messages);
+    for (const message of read.messages) show(output, message);
+    if (read.messages.length === 0) output.line(`Nothing was said in ${room} yet.`);
   });
 }
 
-async function showRooms(output: Output, client: OpenClient): Promise<void> {
-  const rooms = await withSession(client, (session, store) => store.chat.rooms(session));
+async function showRooms(output: Output, client: OpenClient, by: string): Promise<void> {
+  const rooms = await performCommand<{ room: string; messages: number; latest: Message }[]>(
+    client,
+    'collaboration/chat/list',
+    {},
+    { by },
+  );
   output.object(rooms);
   for (const { room, messages, latest } of rooms) {
     output.line(`${output.paint.strong(room)}  ${messages} ${messages === 1 ? 'message' : 'messages'}`);
@@ -69,21 +77,25 @@ async function showRooms(output: Output, client: OpenClient): Promise<void> {
   if (rooms.length === 0) output.line('Nothing was said in any room yet.');
 }
 
+/** The message and its event are one transaction. */
 async function say(
   output: Output,
   client: OpenClient,
-  { room, message, author }: { room: string; message: string; author: string },
+  { room, message, by }: { room: string; message: string; by: string },
 ): Promise<void> {
-  const id = randomUUID();
-  const store = await client.store();
-  await store.chat.post({ room, author, handle: null, key: id, message, project: null });
-  const said = await client.emit(chatEvent(room), { id, data: { room, message, author, handle: null } });
-  output.object({ ok: true, room, author, message, event: said?.name ?? null });
-  output.line(`said in ${room}.`);
+  const said = await performCommand<{ room: string; author: string; message: string; event: string }>(
+    client,
+    'collaboration/chat/send',
+    { room, message },
+    { by },
+  );
+  output.object({ ok: true, ...said });
+  output.line(`said in ${said.room}.`);
 }
 
-function show(output: Output, { author, handle, message, at }: ChatMessage): void {
+function show(output: Output, { author, handle, message, at }: Message): void {
   const when = new Date(at).toISOString().slice(0, 19).replace('T', ' ');
-  output.line(`${output.paint.strong(speakerOf({ author, handle }))}  ${output.paint.dim(when)}`);
+  const speaker = handle === null ? author : `${author} (run ${handle})`;
+  output.line(`${output.paint.strong(speaker)}  ${output.paint.dim(when)}`);
   for (const line of message.split('\n')) output.line(`  ${line}`);
 }

@@ -20,7 +20,6 @@ import { LazyPrisma } from './connection/prisma-client.ts';
 import { executions } from './logs/executions.ts';
 import { calls } from './models/calls.ts';
 import { checkpoints } from './values/checkpoints.ts';
-import { chat } from './values/chat.ts';
 import { conversations } from './models/conversations.ts';
 import { rawAnswers } from './models/raw-answers.ts';
 import { records } from './values/records.ts';
@@ -30,6 +29,7 @@ import { secrets } from './values/secrets.ts';
 import { spending } from './models/spending.ts';
 import { StoreSession } from './runs/session.ts';
 import { SharedReads } from './runs/shared-reads.ts';
+import { systemTables } from './systems/system-tables.ts';
 import { signals } from './events/signals.ts';
 import { triggers } from './events/triggers.ts';
 import { webhooks } from './events/webhooks.ts';
@@ -62,7 +62,7 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
     rawAnswers: rawAnswers(database),
     calls: calls(database),
     checkpoints: checkpoints(database),
-    chat: chat(database),
+    systems: systemTables(database),
     spending: spending(database),
     incidents: incidents(database),
     lostSteps: lostSteps(database),
@@ -128,6 +128,10 @@ function journal(database: Database): Store['journal'] {
     async sweep() {
       await database.query(
         `delete from journal using runs where journal.handle = runs.handle and runs.finished_at < now() - interval '1 day'`,
+        [],
+      );
+      await database.query(
+        `delete from journal where handle = '@emit' and (result->>'at')::double precision < extract(epoch from now() - interval '1 day') * 1000`,
         [],
       );
     },

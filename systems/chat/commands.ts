@@ -3,29 +3,16 @@
  * `chat:ROOM:message` that triggers and watches hear; both are committed with the step that says it.
  */
 import * as z from 'zod';
-import type { Json } from '../../language/json.ts';
-import {
-  chatEvent,
-  speakerOf,
-  chatLengthMax,
-  ROOM,
-  roomRule,
-  type ChatHeard,
-  type ChatMessage,
-  type ChatRoom,
-} from '../../prisma/store/contract/chat-contract.ts';
-import { publishEvent } from '../../operations/events/publish-event.ts';
-import { COMMAND_BOUNDS } from '../../operations/bounds.ts';
-import { type Command, type CommandContext, defineCommand } from '../../operations/command.ts';
+import { type Command, defineCommand } from '../../operations/command.ts';
+import { chatLengthMax, ROOM, roomRule, speakerOf } from './messages.ts';
+import { messagesIn, rooms, say } from './store.ts';
+
+/** Of a room that are read at once. */
+const messagesMax = 1_000;
 
 const Room = z.string().regex(ROOM, `must be a name of ${roomRule}`).default('general');
 
-const SendParams = z.strictObject({
-  room: Room,
-  message: z.string().trim().min(1).max(chatLengthMax),
-});
-
-const Message: z.ZodType<ChatMessage & { [field: string]: Json }> = z.strictObject({
+const Message = z.strictObject({
   seq: z.number(),
   room: z.string(),
   author: z.string(),
@@ -33,38 +20,6 @@ const Message: z.ZodType<ChatMessage & { [field: string]: Json }> = z.strictObje
   message: z.string(),
   at: z.number(),
 });
-
-/** A model has to do with its own project alone; a step of a definition reaches every room. */
-const heardBy = ({ confinement, run }: CommandContext): ChatHeard =>
-  confinement?.byModel === true ? { project: run.project } : {};
-
-async function send({ room, message }: z.infer<typeof SendParams>, context: CommandContext) {
-  const { store, session, run, key } = context;
-  const { handle, persona: author, project } = run;
-  await store.chat.say(session, { room, author, handle, key, message, project });
-  const data = { room, message, author, handle };
-  const said = { handle, key, name: chatEvent(room), data, ...heardBy(context) };
-  const { event } = await publishEvent(store, session, said, 'engine');
-  return { room, author, message, event };
-}
-
-const ReadParams = z.strictObject({
-  room: Room,
-  limit: z.number().int().positive().max(COMMAND_BOUNDS.chatMessagesMax).default(50),
-  after: z.number().int().nonnegative().optional().describe('"seq" of the last message that is known'),
-});
-
-async function read({ room, limit, after }: z.infer<typeof ReadParams>, context: CommandContext) {
-  const { store, session } = context;
-  const query = { room, limit, ...(after === undefined ? {} : { after }), ...heardBy(context) };
-  const messages = await store.chat.read(session, query);
-  const text = messages.map((said) => `${speakerOf(said)}: ${said.message}`).join('\n');
-  return { room, messages: messages as (ChatMessage & { [field: string]: Json })[], text };
-}
-
-const Rooms: z.ZodType<(ChatRoom & { [field: string]: Json })[]> = z.array(
-  z.strictObject({ room: z.string(), messages: z.number(), latest: Message }),
-);
 
 export const chatCommands: Command[] = [
   defineCommand({
@@ -74,9 +29,12 @@ export const chatCommands: Command[] = [
     speed: 'quick',
     textField: 'message',
     textParams: ['message'],
-    params: SendParams,
+    params: z.strictObject({ room: Room, message: z.string().trim().min(1).max(chatLengthMax) }),
     result: z.strictObject({ room: z.string(), author: z.string(), message: z.string(), event: z.string() }),
-    run: send,
+    async run({ room, message }, context) {
+      const { author, event } = await say(context, room, message);
+      return { room, author, message, event };
+    },
   }),
   defineCommand({
     name: 'collaboration/chat/read',
@@ -84,9 +42,17 @@ export const chatCommands: Command[] = [
     permission: 'read',
     speed: 'quick',
     textField: 'text',
-    params: ReadParams,
+    params: z.strictObject({
+      room: Room,
+      limit: z.number().int().positive().max(messagesMax).default(50),
+      after: z.number().int().nonnegative().optional().describe('"seq" of the last message that is known'),
+    }),
     result: z.strictObject({ room: z.string(), messages: z.array(Message), text: z.string() }),
-    run: read,
+    async run(asked, context) {
+      const messages = (await messagesIn(context, asked)).map((said) => ({ ...said }));
+      const text = messages.map((said) => `${speakerOf(said)}: ${said.message}`).join('\n');
+      return { room: asked.room, messages, text };
+    },
   }),
   defineCommand({
     name: 'collaboration/chat/list',
@@ -94,8 +60,8 @@ export const chatCommands: Command[] = [
     permission: 'read',
     speed: 'quick',
     params: z.strictObject({}),
-    result: Rooms,
+    result: z.array(z.strictObject({ room: z.string(), messages: z.number(), latest: Message })),
     run: async (_params, context) =>
-      (await context.store.chat.rooms(context.session, heardBy(context))) as (ChatRoom & { [field: string]: Json })[],
+      (await rooms(context)).map(({ latest, ...room }) => ({ ...room, latest: { ...latest } })),
   }),
 ];

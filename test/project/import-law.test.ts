@@ -99,7 +99,8 @@ const laws: Law[] = [
   },
   // A definition is read with the commands there are; an undo is done where the project lies; a run that is ended by
   // force leaves processes that nobody else may be there to end; a cassette is made of what was asked; `mcp` asks a
-  // server as a command does; what is said holds no key of the process.
+  // server as a command does; what is said holds no key of the process. What a person
+  // calls by name is performed by the systems.
   {
     folder: 'client/',
     ours: [
@@ -112,6 +113,8 @@ const laws: Law[] = [
       'services/',
       'runs/',
       'types:activities/',
+      'operations/',
+      'systems/all.ts',
       'types:world/',
       'world/failures/failures.ts',
       'world/mcp/',

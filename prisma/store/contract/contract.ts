@@ -10,9 +10,9 @@ import type { Answer, Choice, Priority, QuestionKind, QuestionState } from '../.
 import type { RunEvent, RunOutcome, RunStatus, StepStarted, Warning } from '../../../language/events/run-event.ts';
 import type { Calls } from './models/call-contract.ts';
 import type { Checkpoints } from './checkpoint-contract.ts';
-import type { Chat } from './chat-contract.ts';
 import type { Cassettes } from './models/cassette-contract.ts';
 import type { Conversations } from './models/conversation-contract.ts';
+import type { SystemTables } from '../systems/system-contract.ts';
 import type { Evaluations } from '../evaluations/evaluation-contract.ts';
 import type { Signals } from './event-contract.ts';
 import type { Executions } from './execution-contract.ts';
@@ -324,7 +324,7 @@ export interface Store {
   rawAnswers: RawAnswers;
   calls: Calls;
   checkpoints: Checkpoints;
-  chat: Chat;
+  systems: SystemTables;
   spending: SpendingStore;
   incidents: Incidents;
   lostSteps: LostSteps;

@@ -62,6 +62,8 @@ export interface Signals {
   publish(session: Session, event: NewEvent): Promise<void>;
   /** What was published, in order. */
   kept(query: KeptQuery): Promise<KeptEvent[]>;
+  /** Says that a session which was committed has published: the commit of a run's events says it by itself. */
+  announce(): void;
   /** At once, outside any session. */
   publishAll(events: readonly NewEvent[]): Promise<void>;
   /**

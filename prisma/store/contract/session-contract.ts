@@ -27,6 +27,12 @@ export interface Session {
   /** Undefined where there is no such row. Until the session writes, sessions that ask at the same time share a statement. */
   find<Row extends object>(read: KeyedRead, key: readonly string[]): Promise<Row | undefined>;
   write<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]>;
+  /** From here on, statements of `attempt` can be taken back; ends with `keep` or `takeBack`, and nests. */
+  mark(): Promise<void>;
+  keep(): Promise<void>;
+  takeBack(): Promise<void>;
+  /** A statement after `mark`: where the database refuses it, all since the mark is taken back, and the session goes on. */
+  attempt<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]>;
 }
 
 export interface SessionEntry {

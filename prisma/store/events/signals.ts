@@ -38,6 +38,8 @@ export function signals(database: Database, announcer: Announcer, listener: List
       );
     },
 
+    announce: () => announcer.announce(EVENT_CHANNEL, ''),
+
     async publishAll(events) {
       for (let start = 0; start < events.length; start += PUBLISH_MAX)
         await insert(database, events.slice(start, start + PUBLISH_MAX));

@@ -24,6 +24,9 @@ import { keyedStatement, type SharedReads } from './shared-reads.ts';
  */
 const BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '15s'; SET LOCAL lock_timeout = '30s'";
 
+/** Goes back to the mark, and ends it. */
+const TAKE_BACK = 'rollback to savepoint mark; release savepoint mark';
+
 export class StoreSession implements OpenSession {
   readonly #database: Database;
   readonly #sharedReads: SharedReads;
@@ -66,6 +69,33 @@ export class StoreSession implements OpenSession {
 
   write<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
     return this.#run(true, (client) => queryOn<Row>(client, text, values));
+  }
+
+  mark(): Promise<void> {
+    return this.#run(true, async (client) => void (await client.query('savepoint mark')));
+  }
+
+  keep(): Promise<void> {
+    return this.#run(true, async (client) => void (await client.query('release savepoint mark')));
+  }
+
+  takeBack(): Promise<void> {
+    return this.#run(true, async (client) => void (await client.query(TAKE_BACK)));
+  }
+
+  async attempt<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    const done = await this.#run(true, async (client): Promise<{ rows: Row[] } | { refused: DatabaseError }> => {
+      try {
+        // Unprepared: nobody knows how many texts others have.
+        return { rows: (await client.query<Row>({ text, values: [...values] })).rows };
+      } catch (error) {
+        if (!(error instanceof DatabaseError)) throw error;
+        await client.query('rollback to savepoint mark');
+        return { refused: error };
+      }
+    });
+    if ('refused' in done) throw done.refused;
+    return done.rows;
   }
 
   later(insert: BulkInsert, row: string): void {

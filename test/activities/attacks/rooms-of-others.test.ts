@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { builtInRegistry } from '../../../systems/all.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { useStore } from '../../store/harness/opened.ts';
+import { perform } from '../../../operations/perform.ts';
 import { commandContext } from '../harness/command-context.ts';
 
 const registry = builtInRegistry();
@@ -43,7 +44,17 @@ test('a model hears and says what belongs to its project, and what persons say',
   await run('send', { room, message: 'by a model here' }, here);
   await run('send', { room, message: 'by a step there' }, { project: '/there' });
   await run('send', { room: 'only-there', message: 'by a model there' }, there);
-  await opened.store.chat.post({ room, author: 'ada', handle: null, key: 'p', message: 'by a person', project: null });
+  await perform(
+    { store: opened.store, registry, runs: commandContext('/').runs },
+    {
+      command: 'collaboration/chat/send',
+      params: { room, message: 'by a person' },
+      project: '/',
+      by: 'ada',
+      id: 'p',
+      timeoutMs: 1000,
+    },
+  );
   const heard = async (over: Speaker): Promise<string[]> =>
     ((await run('read', { room }, over)) as { messages: { message: string }[] }).messages.map(({ message }) => message);
   expect(await heard(here)).toEqual(['by a model here', 'by a person']);
@@ -57,5 +68,5 @@ test('a model hears and says what belongs to its project, and what persons say',
     "select name, project from published_events where name in ('chat:shared:message', 'chat:only-there:message') order by seq",
     [],
   );
-  expect(said.map(({ project }) => project)).toEqual(['/here', null, '/there']);
+  expect(said.map(({ project }) => project)).toEqual(['/here', null, '/there', null]);
 });

@@ -23,6 +23,10 @@ export function commandContext(project: string, over: Partial<CommandContext> = 
       find: () => absent('session'),
       write: () => absent('session'),
       later: () => absent('session'),
+      mark: () => absent('session'),
+      keep: () => absent('session'),
+      takeBack: () => absent('session'),
+      attempt: () => absent('session'),
     },
     runs: {
       start: () => absent('runs'),

@@ -4,6 +4,8 @@ import type { RunEvent, RunFinished, RunStarted } from '../../../language/events
 import type { Session, Store } from '../../../prisma/store/contract/contract.ts';
 import { migrate } from '../../../prisma/store/connection/migrate.ts';
 import { openStore } from '../../../prisma/store/open-store.ts';
+import { makeTables } from '../../../operations/system.ts';
+import { builtInSystems } from '../../../systems/all.ts';
 import { createDatabase } from '../../postgres.ts';
 import type { TestDatabase } from '../../postgres.ts';
 
@@ -18,6 +20,7 @@ export function useStore(): Opened {
     opened.database = await createDatabase(inject('postgresUrl'));
     await migrate(opened.database.url);
     opened.store = openStore({ url: opened.database.url });
+    await makeTables(opened.store, builtInSystems);
   });
   afterAll(async () => {
     await opened.store.close();

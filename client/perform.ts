@@ -1,0 +1,65 @@
+/** A command that a person calls through a door of this process: performed here, at once, over the store. */
+import { randomUUID } from 'node:crypto';
+import type { Json, JsonObject } from '../language/json.ts';
+import type { RunPort } from '../operations/command.ts';
+import { ClientError } from '../runs/client-error.ts';
+import type { OpenClient } from './open-client.ts';
+
+/** How long a call may take. */
+const CALL_MS = 30_000;
+
+export interface CommandCall {
+  /** The person; whoever calls within a step is one nowhere. */
+  by: string;
+  /** Where it looks for files and runs; the folder one is in where it is left out. */
+  project?: string;
+  /** The same again gives the result of the first; a new one where it is left out. */
+  id?: string;
+}
+
+/** Throws `USAGE` where the parameters are not taken, and `COMMAND_FAILED` with the code of the failure in its details. */
+export async function performCommand<Result extends Json = Json>(
+  client: OpenClient,
+  command: string,
+  params: JsonObject,
+  { by, project = process.cwd(), id = randomUUID() }: CommandCall,
+): Promise<Result> {
+  const [{ builtInRegistry, builtInSystems }, { makeTables }, { perform }, { Failure }, store] = await Promise.all([
+    import('../systems/all.ts'),
+    import('../operations/system.ts'),
+    import('../operations/perform.ts'),
+    import('../world/failures/failures.ts'),
+    client.store(),
+  ]);
+  await makeTables(store, builtInSystems);
+  const parts = { store, registry: builtInRegistry(), runs: runsOf(client, project) };
+  try {
+    const asked = { command, params, project, by, id, timeoutMs: CALL_MS };
+    return (await perform(parts, asked)) as Result;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const { code, message, details } = error.toInfo();
+    const isUsage = code === 'COMMAND_PARAMS_INVALID' || code === 'UNKNOWN_COMMAND' || code === 'COMMAND_NOT_BUILT';
+    throw new ClientError(isUsage ? 'USAGE' : 'COMMAND_FAILED', `${message}.`, {
+      cause: error,
+      details: { failure: code, ...(details === undefined ? {} : { details }) },
+    });
+  }
+}
+
+/** Temporal is asked for once a command does something with a run. */
+function runsOf(client: OpenClient, project: string): RunPort {
+  const opened = async (): Promise<RunPort> => {
+    const [{ runStarter }, parts] = await Promise.all([
+      import('../runs/start-run.ts'),
+      client.parts(undefined, project),
+    ]);
+    return runStarter(parts);
+  };
+  return {
+    start: async (request) => (await opened()).start(request),
+    steps: async (handle) => (await opened()).steps(handle),
+    edit: async (...asked) => (await opened()).edit(...asked),
+    control: async (...asked) => (await opened()).control(...asked),
+  };
+}

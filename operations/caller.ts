@@ -1,0 +1,6 @@
+/** Who calls a command: a step of a run, or a person through a door (the command line, an editor, a program of theirs). */
+export type Caller =
+  { kind: 'step'; handle: string; persona: string; byModel: boolean } | { kind: 'person'; name: string };
+
+/** Stands for the run where a person does something: the same name that events of persons have (language/events/published-event.ts). */
+export const PERSONS_HANDLE = '@emit';

@@ -1,0 +1,86 @@
+/**
+ * A command that a person calls, at once and outside of runs: what it writes into our store, its events and its result
+ * are one transaction, kept under the id of the call. The same call again gives the result of the first.
+ */
+import type { Json, JsonObject } from '../language/json.ts';
+import { findCommand } from '../language/catalogue.ts';
+import type { Store } from '../prisma/store/contract/contract.ts';
+import { JournalConflict } from '../prisma/store/contract/journal-conflict.ts';
+import { Failure } from '../world/failures/failures.ts';
+import { PERSONS_HANDLE } from './caller.ts';
+import type { CommandContext, RunPort } from './command.ts';
+import type { Registry } from './registry.ts';
+
+export interface Performing {
+  store: Store;
+  registry: Registry;
+  runs: RunPort;
+}
+
+export interface Asked {
+  command: string;
+  params: JsonObject;
+  /** Absolute. */
+  project: string;
+  /** The person. */
+  by: string;
+  /** Of the call. */
+  id: string;
+  timeoutMs: number;
+  signal?: AbortSignal;
+}
+
+export async function perform(parts: Performing, asked: Asked): Promise<Json> {
+  const { store, registry } = parts;
+  const entry = findCommand(registry.catalogue, asked.command);
+  if (entry?.speed === 'long') throw new Failure('COMMAND_PARAMS_INVALID', longWords(asked.command));
+  const key = `${asked.command} ${asked.id}`;
+  const session = store.session();
+  try {
+    const result = await registry.run(asked.command, asked.params, contextOf(parts, { ...asked, session, key }));
+    if (entry?.permission !== 'read') {
+      const kept: Kept = { at: Date.now(), value: result };
+      await session.commit({ handle: PERSONS_HANDLE, key, result: kept, events: [] });
+      store.signals.announce();
+    }
+    return result;
+  } catch (error) {
+    if (!(error instanceof JournalConflict)) throw error;
+    return ((await store.journal.find(PERSONS_HANDLE, key)) as Kept).value;
+  } finally {
+    await session.close();
+  }
+}
+
+/** With its time, in milliseconds since the epoch: a day later it is swept. */
+type Kept = { at: number; value: Json };
+
+const longWords = (command: string): string =>
+  `${command} takes long or acts on the world, so it belongs into a run: make it the step of a definition, or use "sentinel command"`;
+
+function contextOf(
+  { store, runs }: Performing,
+  {
+    project,
+    by,
+    session,
+    key,
+    timeoutMs,
+    signal = new AbortController().signal,
+  }: Asked & Pick<CommandContext, 'session' | 'key'>,
+): CommandContext {
+  return {
+    run: { handle: PERSONS_HANDLE, project, persona: by, definitionHash: '' },
+    caller: { kind: 'person', name: by },
+    key,
+    attempt: 1,
+    store,
+    session,
+    runs,
+    ask: () => Promise.reject(new Error('bug: a command at once asks a model')),
+    signal,
+    timeoutMs,
+    now: () => Date.now(),
+    heartbeat: () => undefined,
+  };
+}

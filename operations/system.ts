@@ -1,0 +1,31 @@
+/** A system: what belongs together, stated in one place. Systems meet through commands and events. */
+import type * as z from 'zod';
+import type { Store } from '../prisma/store/contract/contract.ts';
+import type { Tables } from '../prisma/store/systems/system-contract.ts';
+import type { Command, OwnSystem } from './command.ts';
+
+export interface System {
+  /** Letters, digits and `-`; its tables begin with it. */
+  name: string;
+  /** One line, for lists. */
+  summary: string;
+  commands: readonly Command[];
+  /** SQL by name, in the order in which it is applied; what was applied never changes. */
+  tables?: Tables;
+  /** The events that its commands publish: a name, or a pattern with `*`, and what its data is. */
+  events?: { readonly [event: string]: z.ZodType };
+}
+
+export const defineSystem = (system: System): System => system;
+
+/** Its commands, each of which knows whose it is. */
+export function commandsOf(system: System): Command[] {
+  const { name, events } = system;
+  const own: OwnSystem = { name, ...(events === undefined ? {} : { events }) };
+  return system.commands.map((command) => ({ ...command, system: own }));
+}
+
+/** Makes the tables that are not there yet. Throws `TablesRefused`. */
+export async function makeTables(store: Pick<Store, 'systems'>, systems: readonly System[]): Promise<void> {
+  for (const { name, tables } of systems) if (tables !== undefined) await store.systems.apply(name, tables);
+}

@@ -1,0 +1,20 @@
+/** A message is a row; `handle` and `key` say which step said it, or who did from outside of runs: said again, it is the same message. */
+import type { Tables } from '../../prisma/store/systems/system-contract.ts';
+
+export const tables: Tables = {
+  messages: `
+    create table chat_messages (
+      seq bigserial primary key,
+      room text not null,
+      author text not null,
+      handle text not null,
+      key text not null,
+      message text not null,
+      project text,
+      at timestamptz(3) not null default current_timestamp,
+      unique (handle, key)
+    );
+    create index chat_messages_room_seq_idx on chat_messages (room, seq);
+    create index chat_messages_project_room_seq_idx on chat_messages (project, room, seq);
+  `,
+};

@@ -1,0 +1,9 @@
+/** Records in collections. */
+import { defineSystem } from '../../operations/system.ts';
+import { dataCommands } from './commands.ts';
+
+export const data = defineSystem({
+  name: 'data',
+  summary: 'records in collections',
+  commands: dataCommands,
+});
