@@ -21,7 +21,7 @@ import {
   type WorkerVersion,
 } from '../services/config/config.ts';
 import { makeHome } from '../services/home/own-home.ts';
-import { openProject } from './commands/project-parts.ts';
+import { openProject } from './project-parts.ts';
 import { homeKeyText } from '../services/seal/home-key.ts';
 import { openKeys } from '../services/seal/open-keys.ts';
 import { openModels } from './models.ts';

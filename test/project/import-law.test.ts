@@ -83,7 +83,7 @@ const laws: Law[] = [
   },
   {
     folder: 'runs/',
-    // A run may start a run: runs/ answers that port of the commands, and refuses with the same failures.
+    // Commands of a project are performed beside those of ours; and a run may start a run: runs/ answers that port.
     ours: [
       'runs/',
       'language/',
@@ -91,10 +91,8 @@ const laws: Law[] = [
       'workflows/messages/',
       'prisma/',
       'services/',
-      'types:operations/',
-      'types:world/',
-      'world/failures/failures.ts',
-      'world/confinement/sandbox.ts',
+      'operations/',
+      'world/',
     ],
   },
   // A definition is read with the commands there are; an undo is done where the project lies; a run that is ended by

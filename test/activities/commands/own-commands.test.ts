@@ -8,8 +8,8 @@ import type { CommandContext } from '../../../operations/command.ts';
 import { toolsFor } from '../../../activities/turns/tools/tools.ts';
 import type { Json } from '../../../language/json.ts';
 import { runProjectConfig, trustedCode } from '../../../services/config/project-config.ts';
-import { ownCommands } from '../../../worker/commands/own-commands.ts';
-import { OwnProcesses } from '../../../worker/commands/own-processes.ts';
+import { ownCommands } from '../../../runs/own/own-commands.ts';
+import { OwnProcesses } from '../../../runs/own/own-processes.ts';
 import { commandContext } from '../harness/command-context.ts';
 
 type Over = Parameters<typeof commandContext>[1];

@@ -14,7 +14,7 @@ export interface Exit {
 
 type Hear = (stream: StreamName, chunk: Buffer) => void;
 
-const PROGRAM = join(ownRoot, 'dist', 'worker', 'commands', 'own-program.js');
+const PROGRAM = join(ownRoot, 'dist', 'runs', 'own', 'own-program.js');
 const LOAD_MS = 60_000;
 /** From the end of a process until its pipes are let go of: what it started may hold them. */
 const DRAIN_MS = 1_000;

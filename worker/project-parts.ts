@@ -1,22 +1,22 @@
 /** What a worker has of its project's `sentinel.config`: its models, its commands, and the tools of its MCP servers. */
-import type { Command } from '../../operations/command.ts';
-import { builtInCatalogue } from '../../systems/catalogue.ts';
-import type { ChangingCommands } from '../../operations/registry.ts';
-import type { Failure } from '../../world/failures/failures.ts';
-import type { McpServers } from '../../activities/mcp/servers.ts';
-import { notAccepted } from '../../world/mcp/not-accepted.ts';
-import { mcpTools, projectCommands } from '../../runs/commands/project-commands.ts';
-import { acceptedReader, toolsDigest, type AcceptedServers } from '../../services/config/accepted-tools.ts';
-import type { Config } from '../../services/config/config.ts';
+import type { Command } from '../operations/command.ts';
+import { builtInCatalogue } from '../systems/catalogue.ts';
+import type { ChangingCommands } from '../operations/registry.ts';
+import type { Failure } from '../world/failures/failures.ts';
+import type { McpServers } from '../activities/mcp/servers.ts';
+import { notAccepted } from '../world/mcp/not-accepted.ts';
+import { mcpTools, projectCommands } from '../runs/commands/project-commands.ts';
+import { acceptedReader, toolsDigest, type AcceptedServers } from '../services/config/accepted-tools.ts';
+import type { Config } from '../services/config/config.ts';
 import {
   NO_PROJECT_CONFIG,
   runProjectConfig,
   trustedCode,
   type ProjectConfig,
-} from '../../services/config/project-config.ts';
-import { configFileOf } from '../../services/config/project-file.ts';
-import { ownCommands } from './own-commands.ts';
-import { OwnProcesses } from './own-processes.ts';
+} from '../services/config/project-config.ts';
+import { configFileOf } from '../services/config/project-file.ts';
+import { ownCommands } from '../runs/own/own-commands.ts';
+import { OwnProcesses } from '../runs/own/own-processes.ts';
 
 export interface ProjectParts {
   config: ProjectConfig;
@@ -46,7 +46,7 @@ export async function openProject(
   if (commands.length > 0) outliveRejections(say);
   if (Object.keys(config.mcpServers).length === 0) return { config, commands, close: () => processes.close() };
   // Its library takes a moment to load, which a project without such servers need not wait for.
-  const { McpServers } = await import('../../activities/mcp/servers.ts');
+  const { McpServers } = await import('../activities/mcp/servers.ts');
   const servers = new McpServers({
     servers: config.mcpServers,
     project: project.folder,

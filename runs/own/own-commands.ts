@@ -11,7 +11,7 @@ import { type Command, defineCommand } from '../../operations/command.ts';
 import { beating } from '../../world/processes/beating.ts';
 import type { JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
-import { ownEntry } from '../../runs/commands/project-commands.ts';
+import { ownEntry } from '../commands/project-commands.ts';
 import { parametersOf, type OwnCommand } from '../../services/commands/own-commands.ts';
 import type { OwnProcesses } from './own-processes.ts';
 
