@@ -10,7 +10,6 @@ import { activityInfo, Context } from '@temporalio/activity';
 import type { Json, JsonObject } from '../language/json.ts';
 import type { OpenSession, RunContext, Store } from '../prisma/store/contract/contract.ts';
 import { referredDefinitions } from '../prisma/store/values/referred-definitions.ts';
-import { JournalConflict } from '../prisma/store/contract/journal-conflict.ts';
 import type { StepCheckpoints } from '../operations/checkpoints/step-checkpoints.ts';
 import { askForGroup } from './local/ask-for-group.ts';
 import { checkForm, digestOf } from './local/answers.ts';
@@ -66,6 +65,7 @@ import type { AgentReport, RunInput } from '../interpreter/host.ts';
 import type { CommandEffect, TurnEffect, TurnOutcome } from '../interpreter/effect.ts';
 import type { ModelFrame } from '../interpreter/position.ts';
 import { handleOf } from '../interpreter/keys.ts';
+import { once, reading } from './steps/once.ts';
 import { quickSteps, type AroundStep } from './segment/quick-steps.ts';
 import { runSegment } from './segment/run-segment.ts';
 import { beating } from '../world/processes/beating.ts';
@@ -147,7 +147,7 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
         const context = await contextOf(parts);
         const { run, key } = context;
         const { event: name, data } = request;
-        return once(parts, context, (session) => publishEvent(store, session, { handle: run.handle, key, name, data }));
+        return once(store, context, (session) => publishEvent(store, session, { handle: run.handle, key, name, data }));
       }),
   };
   for (const name of registry.names()) activities[name] = commandActivity(parts, () => name);
@@ -310,52 +310,28 @@ async function runCommand(
   context: KnownContext,
 ): Promise<Json> {
   const { secrets } = context;
+  const { store } = parts;
   const run = async (session: OpenSession): Promise<Json> =>
     withMaskedFailures(secrets, async () => {
       const value = await parts.registry.run(name, unsealedFor(name, params, secrets), { ...context, session });
       return secrets.results.json(value);
     });
   const entry = findCommand(parts.registry.catalogue, name);
-  if (entry?.speed === 'quick' && entry.permission !== 'read') return once(parts, context, run);
-  const perform = async (): Promise<Json> => {
-    const session = parts.store.session();
-    try {
-      return await run(session);
-    } finally {
-      await session.close();
-    }
-  };
+  if (entry?.speed === 'quick' && entry.permission !== 'read') return once(store, context, run);
+  const perform = (): Promise<Json> => (entry?.permission === 'read' ? reading(store, run) : once(store, context, run));
   if (!mayWriteFiles(parts.registry.catalogue, name, params)) return perform();
   const isBackground = name === 'code/shell/execute' && params['wait'] === false;
   const paths = filesOf(parts.registry, name, params, context);
   return checkpointed(parts.checkpoints, context, { what: name, isBackground, paths }, perform);
 }
 
-/** A write to our store, its result and its journal row are one transaction: it happens once. */
-async function once(
-  parts: ActivityParts,
-  context: CommandContext,
-  run: (session: OpenSession) => Promise<Json>,
-): Promise<Json> {
-  const { handle } = context.run;
-  const session = parts.store.session();
-  try {
-    const result = await run(session);
-    await session.commit({ handle, key: context.key, result, events: [] });
-    return result;
-  } catch (error) {
-    if (!(error instanceof JournalConflict)) throw error;
-    return await parts.store.journal.find(handle, context.key);
-  } finally {
-    await session.close();
-  }
-}
-
 async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<KnownContext> {
   const info = activityInfo();
   const { cancellationSignal } = Context.current();
+  const resumed = (info.heartbeatDetails ?? null) as Json;
   return {
     run: await ownRun(parts.store),
+    resumed,
     key: info.activityId,
     attempt: info.attempt,
     store: parts.store,
@@ -365,13 +341,23 @@ async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<K
     signal: cancellationSignal,
     timeoutMs: info.startToCloseTimeoutMs - TIMEOUT_MARGIN_MS,
     now: () => Date.now(),
-    heartbeat: (details) => Context.current().heartbeat(ownMasker().json(details)),
+    heartbeat: beat(resumed),
     secrets: await secretsOf(parts.store, options?.secrets),
     ...(parts.checkpoints === null ? {} : { checkpoints: parts.checkpoints }),
     ...(options?.confinement === undefined ? {} : { confinement: options.confinement }),
     ...(options?.reach === undefined ? {} : { reach: options.reach }),
     ...(options?.starts === undefined ? {} : { starts: options.starts }),
     ...(options?.resolved === undefined ? {} : { resolved: options.resolved }),
+  };
+}
+
+/** What is said stays said until something else is: a beat alone would take it from the next attempt. */
+function beat(resumed: Json): CommandContext['heartbeat'] {
+  const activity = Context.current();
+  let said = resumed;
+  return (details = said) => {
+    said = details;
+    activity.heartbeat(ownMasker().json(details));
   };
 }
 

@@ -177,6 +177,7 @@ export const FAILURE_CODES = {
   STEP_TIMEOUT: 'A step ran longer than its timeout',
   STEP_UNDER_WAY: 'An edit names a step that is under way',
   STORE_UNAVAILABLE: 'The database does not answer',
+  SYSTEM_UNUSABLE: 'A system of the project cannot be used',
   UNDO_CONFLICT: 'Files that an undo would restore were changed by somebody else',
   UNDO_REFUSED: 'An undo cannot be done',
   UNKNOWN_COMMAND: 'There is no command with that name',

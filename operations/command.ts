@@ -74,6 +74,8 @@ export interface CommandContext {
   /** The step's key: label of its log and its idempotency key. */
   key: string;
   attempt: number;
+  /** What the attempt before had handed to `heartbeat`. */
+  resumed?: Json;
   store: Store;
   /** Quick commands read and write the store through this, so that a segment commits as one. */
   session: Session;

@@ -1,7 +1,7 @@
 /** A system: what belongs together, stated in one place. Systems meet through commands and events. */
 import type * as z from 'zod';
 import type { Store } from '../prisma/store/contract/contract.ts';
-import type { Tables } from '../prisma/store/systems/system-contract.ts';
+import type { Tables } from '../prisma/store/contract/system-contract.ts';
 import type { Command, OwnSystem } from './command.ts';
 
 export interface System {

@@ -21,7 +21,8 @@ import {
   type WorkerVersion,
 } from '../services/config/config.ts';
 import { makeHome } from '../services/home/own-home.ts';
-import { openProject } from './project-parts.ts';
+import type { FollowedEvent } from './background/followers.ts';
+import { openProject, type ProjectParts } from './project-parts.ts';
 import { homeKeyText } from '../services/seal/home-key.ts';
 import { openKeys } from '../services/seal/open-keys.ts';
 import { openModels } from './models.ts';
@@ -37,7 +38,7 @@ import { openTriggers } from './triggers/open-triggers.ts';
 import { log, say } from './say.ts';
 import { LoopWatch } from './watchdog/loop-watch.ts';
 import { connectWorker } from './worker-connection.ts';
-import { startWorker, STORE_POOL_SIZE } from './worker.ts';
+import { startWorker, STORE_POOL_SIZE, type WorkerParts } from './worker.ts';
 
 const retryMs = 500;
 /** Connections that do not close within this time end with the process. */
@@ -165,7 +166,7 @@ async function serve(serving: Serving): Promise<void> {
   void tellOfSandbox();
   const bundle = await abortable(signal, loadBundle(config.packageRoot));
   // Opening starts nothing: providers connect, and a local model loads, with their first turn.
-  const project = await openProject(config, say);
+  const project = await openProject(config, store, say);
   keepKeysOf(project.config.notify);
   const sources = openSources(project.config);
   const models = openModels(config, project.config.models);
@@ -173,7 +174,6 @@ async function serve(serving: Serving): Promise<void> {
   // An error that nobody caught, or a step that ended the process: nobody has told it to end.
   const onExit = (): void => watch.crashed(signal);
   process.on('exit', onExit);
-  const cached = process.env['SENTINEL_MAX_CACHED_WORKFLOWS'];
   const worker = await startWorker({
     store,
     connection,
@@ -184,6 +184,7 @@ async function serve(serving: Serving): Promise<void> {
     version,
     models,
     commands: project.commands,
+    followers: followersOf(project.systems),
     ...(project.changing === undefined ? {} : { changing: project.changing }),
     limits: project.config.limits,
     project: config.project?.folder ?? null,
@@ -191,10 +192,7 @@ async function serve(serving: Serving): Promise<void> {
     graceMs: config.graceMs,
     underWay,
     watch,
-    options: {
-      ...(cached === undefined ? {} : { maxCachedWorkflows: Number(cached) }),
-      ...(config.stepsAtOnce === null ? {} : { maxConcurrentActivityTaskExecutions: config.stepsAtOnce }),
-    },
+    options: optionsOf(config),
   });
   const triggers = openTriggers(worker.starting, config, { rate: project.config.limits.triggers, sources }, say);
   const sweeping = keepSwept(worker.starting, config.home);
@@ -219,6 +217,22 @@ async function serve(serving: Serving): Promise<void> {
     await Promise.all([triggers.close(), models.close(), project.close(), notifier?.close()]);
   }
 }
+
+function optionsOf({ stepsAtOnce }: Config): WorkerParts['options'] {
+  const cached = process.env['SENTINEL_MAX_CACHED_WORKFLOWS'];
+  return {
+    ...(cached === undefined ? {} : { maxCachedWorkflows: Number(cached) }),
+    ...(stepsAtOnce === null ? {} : { maxConcurrentActivityTaskExecutions: stepsAtOnce }),
+  };
+}
+
+/** Of the systems that can be used. */
+const followersOf = (systems: ProjectParts['systems']): FollowedEvent[] =>
+  systems
+    .filter(({ problem }) => problem === null)
+    .flatMap(({ system: { name: system, followers } }) =>
+      Object.entries(followers).map(([follower, { event, command }]) => ({ system, follower, event, command })),
+    );
 
 /** Null where nobody is to be told. */
 function openNotifier({ project }: Config, store: Store, targets: NotifyConfig): Notifier | null {

@@ -17,6 +17,7 @@ import type { Store } from '../prisma/store/contract/contract.ts';
 import { buildIdOf, failureConverterPath } from './bundle.ts';
 import type { WorkerVersion } from '../services/config/config.ts';
 import type { SealKeys } from '../services/config/seal-key.ts';
+import { Followers, type FollowedEvent } from './background/followers.ts';
 import { LostRuns } from './background/lost-runs.ts';
 import { say } from './say.ts';
 import { sealedSteps } from './seal/sealed-steps.ts';
@@ -56,6 +57,8 @@ export interface WorkerParts {
   limits?: LimitSettings;
   /** Commands beside the built-in ones. */
   commands?: readonly Command[];
+  /** What the systems of its project follow. */
+  followers?: readonly FollowedEvent[];
   /** Those that may change while it runs. */
   changing?: ChangingCommands;
   /** The project whose configuration this worker has; null: none. Absent: nothing is checked. */
@@ -147,19 +150,37 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const workers = await Promise.all(parts.taskQueues.map((taskQueue) => Worker.create({ ...options, taskQueue })));
   const running = workers.map((worker) => worker.run());
   background.open(store, askRunOf(client));
-  const waker = new SubscriberWaker({ signals: store.signals, wake: (handle) => wakeRun(client, handle) });
-  const lost = new LostRuns({ client, store });
+  const jobs = await besides(parts, client, starting, registry);
   const done = settleAll(running, async () => {
     for (const one of suspects) one.close();
-    await Promise.all([background.close(), waker.close(), lost.close()]);
+    await Promise.all([background.close(), jobs.close()]);
   }).then(() => recorder.close());
   return {
     starting,
-    woken: () => waker.woken,
+    woken: () => jobs.waker.woken,
     done,
     async shutdown() {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await done;
+    },
+  };
+}
+
+/** What it does beside its tasks. */
+async function besides(
+  { store, project, followers = [] }: WorkerParts,
+  client: Client,
+  starting: RunServices,
+  registry: Registry,
+): Promise<{ waker: SubscriberWaker; close(): Promise<void> }> {
+  const waker = new SubscriberWaker({ signals: store.signals, wake: (handle) => wakeRun(client, handle) });
+  const lost = new LostRuns({ client, store });
+  const runs = runStarter(starting);
+  const following = await Followers.open({ store, registry, runs, project: project ?? process.cwd(), followers, say });
+  return {
+    waker,
+    async close() {
+      await Promise.all([waker.close(), lost.close(), following?.close()]);
     },
   };
 }

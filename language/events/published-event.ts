@@ -28,6 +28,7 @@ const SOURCES: { readonly [source: string]: EventOrigin } = {
   '@step': { type: 'run', id: null },
   '@webhook': { type: 'webhook', id: null },
   '@file': { type: 'engine', id: null },
+  '@follow': { type: 'engine', id: null },
 };
 
 /** A source of `sentinel.config` is behind it. */

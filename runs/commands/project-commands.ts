@@ -12,6 +12,7 @@ import { schemaFaults } from '../../language/params/schema-faults.ts';
 import { zodFaults } from '../../language/params/zod-faults.ts';
 import { resultOf, type OwnCommand } from '../../services/commands/own-commands.ts';
 import type { AcceptedServers, McpTool } from '../../services/config/accepted-tools.ts';
+import { judgedSystems } from './project-systems.ts';
 import { ConfigError } from '../../services/home/config-error.ts';
 import type { ProjectConfig } from '../../services/config/project-config.ts';
 
@@ -29,7 +30,7 @@ export interface ProjectCommands {
 export interface ConfiguredProject {
   /** Of its `sentinel.config`. */
   path: string;
-  config: Pick<ProjectConfig, 'commands' | 'mcpServers'>;
+  config: Pick<ProjectConfig, 'commands' | 'systems' | 'mcpServers'>;
   accepted: AcceptedServers;
 }
 
@@ -38,21 +39,39 @@ export function projectCommands(builtIn: Catalogue, project: ConfiguredProject):
   const { config, accepted } = project;
   checkNames(builtIn, project);
   const { tools, notices } = mcpTools(builtIn, project);
+  const systems = judgedSystems(builtIn, config.systems);
+  const own = ownCommandsOf(builtIn, config);
   const entries = [
-    ...config.commands.map((command) => [command.name, ownEntry(command)] as const),
+    ...own.map((command) => [command.name, ownEntry(command)] as const),
     ...tools.map(({ command, entry }) => [command, entry] as const),
   ];
   return {
     catalogue: { ...builtIn, ...Object.fromEntries(entries) },
-    params: paramCheck(config.commands, tools),
-    results: resultSchemas(config.commands),
+    params: paramCheck(own, tools),
+    results: resultSchemas(own),
     notices: [
       ...Object.keys(config.mcpServers)
         .filter((server) => !Object.hasOwn(accepted, server))
         .map((server) => `${neverAccepted(server)}; "sentinel mcp list" shows them and their digest`),
       ...notices,
+      ...systems.flatMap(({ problem }) => problem ?? []),
     ],
   };
+}
+
+/** Those of the project itself, and of its systems, whether these can be used or not: a definition may name them. */
+export function ownCommandsOf(
+  builtIn: Catalogue,
+  { commands, systems }: Pick<ProjectConfig, 'commands' | 'systems'>,
+): OwnCommand[] {
+  const taken = new Set([...Object.keys(builtIn), ...commands.map(({ name }) => name)]);
+  const ofSystems = systems.flatMap((system) => system.commands);
+  return [
+    ...commands,
+    ...ofSystems.filter(
+      ({ name }, index) => !taken.has(name) && ofSystems.findIndex((one) => one.name === name) === index,
+    ),
+  ];
 }
 
 const neverAccepted = (server: string): string =>
@@ -93,7 +112,7 @@ export function mcpTools(
   builtIn: Catalogue,
   { config, accepted }: Pick<ConfiguredProject, 'config' | 'accepted'>,
 ): { tools: McpCommand[]; notices: string[] } {
-  const taken = [...Object.keys(builtIn), ...config.commands.map(({ name }) => name)];
+  const taken = [...Object.keys(builtIn), ...ownCommandsOf(builtIn, config).map(({ name }) => name)];
   const tools: McpCommand[] = [];
   const notices: string[] = [];
   for (const [server, settings] of Object.entries(config.mcpServers)) {

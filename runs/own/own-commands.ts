@@ -7,23 +7,38 @@
  * - O3 It ends with its step: when the time is over or the step is cancelled it is told, and ended a moment later.
  * - O4 Whatever it does to its process fails its step alone.
  */
-import { type Command, defineCommand } from '../../operations/command.ts';
+import { type Command, type Context, defineCommand, type OwnSystem } from '../../operations/command.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { beating } from '../../world/processes/beating.ts';
-import type { JsonObject } from '../../language/json.ts';
+import type { Json, JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
 import { ownEntry } from '../commands/project-commands.ts';
 import { parametersOf, type OwnCommand } from '../../services/commands/own-commands.ts';
 import type { OwnProcesses } from './own-processes.ts';
+import type { JudgedSystem } from '../commands/project-systems.ts';
 
 export const ownCommands = (commands: readonly OwnCommand[], processes: OwnProcesses): Command[] =>
-  commands.map((own) =>
-    defineCommand({
-      name: own.name,
-      ...(own.description === undefined ? {} : { description: own.description }),
-      ...ownEntry(own),
-      params: Value,
-      parameters: parametersOf(own.params) as JsonObject,
-      result: Value,
-      run: (params, context) => beating(context, () => processes.perform(own, params, context)),
+  commands.map((own) => ownCommand(own, (params, context) => processes.perform(own, params, context)));
+
+/** Those of a system; with a problem, each fails and says why. */
+export function systemCommands({ system, problem }: JudgedSystem, processes: OwnProcesses): Command[] {
+  const of: OwnSystem = { name: system.name, events: system.events };
+  return system.commands.map((own) => ({
+    ...ownCommand(own, async (params, context) => {
+      if (problem !== null) throw new Failure('SYSTEM_UNUSABLE', `${own.name}: ${problem}`);
+      return processes.perform(own, params, context);
     }),
-  );
+    system: of,
+  }));
+}
+
+const ownCommand = (own: OwnCommand, run: (params: Json, context: Context) => Promise<Json>): Command =>
+  defineCommand({
+    name: own.name,
+    ...(own.description === undefined ? {} : { description: own.description }),
+    ...ownEntry(own),
+    params: Value,
+    parameters: parametersOf(own.params) as JsonObject,
+    result: Value,
+    run: (params, context) => beating(context, () => run(params, context)),
+  });

@@ -1,6 +1,7 @@
 /** What a worker and a process that performs commands of its project tell each other. */
 import type { FailureInfo } from '../../language/failure.ts';
-import type { Json } from '../../language/json.ts';
+import type { Json, JsonObject } from '../../language/json.ts';
+import type { Caller } from '../../operations/caller.ts';
 import type { CodeFile } from '../../services/trust/project-code.ts';
 
 export interface KeptCode {
@@ -15,16 +16,30 @@ export interface OwnCall {
   project: string;
   key: string;
   attempt: number;
+  caller: Caller;
+  resumed: Json;
 }
 
+type Said = Pick<FailureInfo, 'code' | 'message' | 'details'>;
+
+/** What a command asks of its worker while it is performed. */
+export type Asked =
+  | { what: 'query'; sql: string; values: Json[] }
+  | { what: 'publish'; event: string; data: Json }
+  | { what: 'call'; command: string; params: JsonObject }
+  | { what: 'heartbeat'; details: Json };
+
+export type Reply = { id: number } & ({ ok: true; value: Json } | { ok: false; failure: Said });
+
 /** `aborted`: why the call under way is to end. */
-export type ToProcess = { load: KeptCode } | { call: OwnCall } | { aborted: string };
+export type ToProcess = { load: KeptCode } | { call: OwnCall } | { aborted: string } | { reply: Reply };
 
 export type Outcome =
   /** The result is JSON text. */
   | { ok: true; text: string }
   /** `trace`: where its code threw, for the step's log. */
-  | { ok: false; failure: Pick<FailureInfo, 'code' | 'message' | 'details'>; trace?: string };
+  | { ok: false; failure: Said; trace?: string };
 
 /** `isFree`: nothing of the call goes on. */
-export type FromProcess = { ready: true } | { refused: string } | { outcome: Outcome; isFree: boolean };
+export type FromProcess =
+  { ready: true } | { refused: string } | { asked: Asked; id: number } | { outcome: Outcome; isFree: boolean };

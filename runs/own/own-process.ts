@@ -5,7 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamName } from '../../operations/shell/output/step-log.ts';
 import { withNobodyThere } from '../../world/processes/nobody-there.ts';
 import { ownRoot } from '../../services/home/package-root.ts';
-import type { FromProcess, KeptCode, Outcome, OwnCall, ToProcess } from './own-messages.ts';
+import { Failure } from '../../world/failures/failures.ts';
+import type { Json, JsonObject } from '../../language/json.ts';
+import type { Asked, FromProcess, KeptCode, Outcome, OwnCall, ToProcess } from './own-messages.ts';
 
 export interface Exit {
   code: number | null;
@@ -79,16 +81,26 @@ export class OwnProcess {
     this.#hear = hear;
   }
 
-  call(call: OwnCall): Promise<Outcome> {
+  /** `answer`: what the command asks meanwhile. */
+  call(call: OwnCall, answer: (asked: Asked) => Promise<Json>): Promise<Outcome> {
     this.isFree = false;
     return new Promise((resolve) => {
       this.#told = (what) => {
+        if ('asked' in what) void this.#reply(what.id, answer(what.asked));
         if (!('outcome' in what)) return;
         this.isFree = what.isFree;
         resolve(what.outcome);
       };
       this.#tell({ call });
     });
+  }
+
+  async #reply(id: number, answered: Promise<Json>): Promise<void> {
+    try {
+      this.#tell({ reply: { id, ok: true, value: await answered } });
+    } catch (error) {
+      this.#tell({ reply: { id, ok: false, failure: failureIn(error) } });
+    }
   }
 
   abort(why: string): void {
@@ -120,6 +132,14 @@ export class OwnProcess {
   #tell(what: ToProcess): void {
     if (this.#child.connected) this.#child.send(what, () => undefined);
   }
+}
+
+/** What is no failure ends the step by itself: the command is told all the same. */
+function failureIn(error: unknown): { code: string; message: string; details?: JsonObject } {
+  if (!(error instanceof Failure))
+    return { code: 'ACTIVITY_FAILED', message: error instanceof Error ? error.message : String(error) };
+  const { code, message, details } = error;
+  return { code, message, ...(details === undefined ? {} : { details }) };
 }
 
 export const endText = ({ code, signal }: Exit): string =>

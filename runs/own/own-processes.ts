@@ -7,7 +7,7 @@
  * of a command may still go on is not.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CommandContext } from '../../operations/command.ts';
+import type { Context } from '../../operations/command.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
 import type { Json } from '../../language/json.ts';
@@ -15,6 +15,7 @@ import { QUICK_MS_MAX, type OwnCommand } from '../../services/commands/own-comma
 import type { ProjectCode } from '../../services/trust/project-code.ts';
 import type { KeptCode, Outcome } from './own-messages.ts';
 import { endText, OwnProcess, type Exit } from './own-process.ts';
+import { ContextServer } from './serve-context.ts';
 import { StepOutput } from './step-output.ts';
 
 /** Between the word that its time is over and the end of its process. */
@@ -24,6 +25,7 @@ const IDLE_MAX = 4;
 const OUT_OF_MEMORY = /heap out of memory/;
 
 type Named = Pick<OwnCommand, 'name' | 'speed'>;
+type Stated = Pick<OwnCommand, 'name' | 'speed' | 'permission'>;
 type Ending = { type: 'outcome'; outcome: Outcome } | { type: 'exit'; exit: Exit } | { type: 'left' };
 
 export class OwnProcesses {
@@ -38,7 +40,7 @@ export class OwnProcesses {
     this.#say = say;
   }
 
-  async perform(own: Named, params: Json, context: CommandContext): Promise<Json> {
+  async perform(own: Stated, params: Json, context: Context): Promise<Json> {
     const { run, key, attempt, signal: cancelled } = context;
     const child = await this.#take(own, cancelled);
     const output = new StepOutput(context);
@@ -48,8 +50,20 @@ export class OwnProcesses {
     const timer = setTimeout(() => late.abort(new Error(`${own.name} took longer than ${timeoutMs} ms`)), timeoutMs);
     const signal = AbortSignal.any([cancelled, late.signal]);
     try {
-      const call = { name: own.name, params, project: run.project, key: `${run.handle}/${key}`, attempt };
-      const ending = await endingOf(child, child.call(call), signal);
+      const { caller, resumed = null } = context;
+      const call = {
+        name: own.name,
+        params,
+        project: run.project,
+        key: `${run.handle}/${key}`,
+        attempt,
+        caller,
+        resumed,
+      };
+      const server = new ContextServer(own, context);
+      const called = child.call(call, (asked) => server.answer(asked));
+      const ending = await endingOf(child, called, signal);
+      await server.settled();
       if (ending.type === 'outcome' && ending.outcome.ok) return JSON.parse(ending.outcome.text) as Json;
       if (cancelled.aborted) throw cancelled.reason;
       if (late.signal.aborted)

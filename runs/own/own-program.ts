@@ -11,6 +11,7 @@ import { Worker } from 'node:worker_threads';
 import { runProjectConfig } from '../../services/config/project-config.ts';
 import type { OwnCommand } from '../../services/commands/own-commands.ts';
 import type { FromProcess, KeptCode, OwnCall, ToProcess } from './own-messages.ts';
+import { PortToWorker } from './port-to-worker.ts';
 import { performOwn } from './perform-own.ts';
 
 /** With all that it has started: it leads a group of its own. */
@@ -19,8 +20,10 @@ const WATCH = `const { ppid } = process; setInterval(() => { if (process.ppid !=
 /** What keeps going behind a command that has a result. */
 const GOES_ON: ReadonlySet<string> = new Set(['Timeout', 'Immediate', 'ProcessWrap', 'Worker']);
 
-const commands = new Map<string, OwnCommand>();
+/** By name, each with the settings of its system. */
+const commands = new Map<string, { own: OwnCommand; settings: unknown }>();
 let aborting = new AbortController();
+let port = new PortToWorker(() => undefined);
 /** What goes on once the configuration is loaded goes on for as long as the process. */
 let atRest = 0;
 
@@ -32,6 +35,7 @@ process.on('unhandledRejection', (reason) => {
 process.on('message', (told: ToProcess) => {
   if ('load' in told) void load(told.load);
   else if ('call' in told) void perform(told.call);
+  else if ('reply' in told) port.hear(told.reply);
   else aborting.abort(new Error(told.aborted));
 });
 
@@ -42,7 +46,9 @@ const goingOn = (): number => process.getActiveResourcesInfo().filter((name) => 
 async function load({ path, digest, files }: KeptCode): Promise<void> {
   try {
     const config = await runProjectConfig({ path, digest, files: new Map(files) }, { asKept: true });
-    for (const command of config.commands) commands.set(command.name, command);
+    for (const own of config.commands) commands.set(own.name, { own, settings: undefined });
+    for (const { commands: ofSystem, settings } of config.systems)
+      for (const own of ofSystem) commands.set(own.name, { own, settings });
     await turn();
     atRest = goingOn();
     tell({ ready: true });
@@ -51,11 +57,13 @@ async function load({ path, digest, files }: KeptCode): Promise<void> {
   }
 }
 
-async function perform({ name, params, project, key, attempt }: OwnCall): Promise<void> {
+async function perform({ name, params, ...call }: OwnCall): Promise<void> {
   aborting = new AbortController();
-  const own = commands.get(name);
-  if (own === undefined) throw new Error(`bug: this process has no command "${name}"`);
-  const outcome = await performOwn(own, params, { signal: aborting.signal, project, key, attempt });
+  const found = commands.get(name);
+  if (found === undefined) throw new Error(`bug: this process has no command "${name}"`);
+  port = new PortToWorker(tell);
+  const { own, settings } = found;
+  const outcome = await performOwn(own, params, { ...call, ...port.context, signal: aborting.signal, settings });
   await turn();
   tell({ outcome, isFree: goingOn() <= atRest });
 }

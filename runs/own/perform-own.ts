@@ -10,9 +10,10 @@ import { FAILURE_CODES, type FailureInfo } from '../../language/failure.ts';
 import { VALUE_FAULT, valueFault, type Json, type JsonObject } from '../../language/json.ts';
 import { valueBytesMax } from '../../language/limits.ts';
 import { notPlainWords } from '../../language/plain-json.ts';
-import { CommandFailure, type CommandContext } from '../../services/commands/define-command.ts';
+import type { CommandContext, CommandFailure } from '../../services/commands/define-command.ts';
 import type { OwnCommand } from '../../services/commands/own-commands.ts';
 import type { Outcome } from './own-messages.ts';
+import { PortFailure } from './port-to-worker.ts';
 
 const messageLengthMax = 4_000;
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
@@ -51,19 +52,23 @@ const issuesOf = (root: string, { issues }: z.ZodError): string =>
 function thrown(name: string, error: unknown): Outcome {
   const said = error instanceof Error ? error.message : String(error);
   const message = `${name}: ${said === '' ? 'it failed without a word' : said}`.slice(0, messageLengthMax);
-  if (!(error instanceof CommandFailure))
+  if (!isCommandFailure(error))
     return { ok: false, failure: { code: 'ACTIVITY_FAILED', message }, trace: inspect(error) };
   const { details, fault } = detailsOf(error);
   // It says itself what it means; where that came from is another matter.
   const trace = [error.cause === undefined ? [] : inspect(error.cause), fault ?? []].flat();
   // Codes of Sentinel's own mean what they mean.
-  const isOwn = CODE.test(error.code) && !Object.hasOwn(FAILURE_CODES, error.code);
+  const isOwn = error instanceof PortFailure || (CODE.test(error.code) && !Object.hasOwn(FAILURE_CODES, error.code));
   return {
     ok: false,
     failure: { code: isOwn ? error.code : 'ACTIVITY_FAILED', message, ...(details === undefined ? {} : { details }) },
     ...(trace.length === 0 ? {} : { trace: trace.join('\n') }),
   };
 }
+
+/** A package has a class of its own by that name where it brings its own copy of this one. */
+const isCommandFailure = (error: unknown): error is CommandFailure =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' && error.name === 'CommandFailure';
 
 /** Details that are no JSON are left out, which is said; the message stands. */
 function detailsOf({ details }: CommandFailure): { details?: JsonObject; fault?: string } {

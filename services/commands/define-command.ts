@@ -1,5 +1,5 @@
 /**
- * What a project's `sentinel.config` makes commands with. It is imported there as `sentinel-engine/commands`:
+ * What a project's `sentinel.config`, and a package that brings a system, make commands and systems with. It is imported there as `sentinel-engine/commands`:
  *
  *     import { defineCommand, z } from 'sentinel-engine/commands';
  *
@@ -18,6 +18,25 @@ import type * as z from 'zod';
 /** What a command may touch; `mode` of a run and its approvals go by it. */
 export type CommandPermission = 'read' | 'write' | 'shell' | 'delete' | 'network';
 
+export type Json = null | boolean | number | string | Json[] | { [field: string]: Json };
+
+/** Who calls: a step of a run, a person through a door, or a follower that heard an event. */
+export type Caller =
+  | { kind: 'step'; handle: string; persona: string; byModel: boolean }
+  | { kind: 'person'; name: string }
+  | { kind: 'follower'; name: string };
+
+/** The tables of the system. What is written, the events and the result of the command are one transaction. */
+export interface Tx {
+  /**
+   * One statement of SQL, `$1` for the first of `values`, and its rows as JSON (a time is ISO text). A command with the
+   * permission `read` can only `select`. Fails with `STATEMENT_REFUSED`; all that the command had written is gone then.
+   */
+  query<Row = { [column: string]: Json }>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** An event that the system states in `events`, once for the step however often it is tried. */
+  publish(event: string, data?: Json): Promise<void>;
+}
+
 export interface CommandContext {
   /** Aborts when the step is cancelled or its time is over. */
   signal: AbortSignal;
@@ -27,6 +46,23 @@ export interface CommandContext {
   key: string;
   /** From 1; above that, an attempt before may have done part of it. */
   attempt: number;
+  /** What the attempt before had handed to `heartbeat`; null where there was none. */
+  resumed: Json;
+  caller: Caller;
+  /** What `settings` of the system made of the configuration; undefined where it has none. */
+  settings: unknown;
+  tx: Tx;
+  /**
+   * Performs another command, built in or of another system, within this step. It needs the permission `read` or that of
+   * this command, and a quick one calls only quick ones. What the other refuses is thrown, with its code.
+   */
+  call(command: string, params?: { [param: string]: Json }): Promise<Json>;
+  /** A line in the log of the step. */
+  log(text: string): void;
+  /** Says that a long command is alive, and what the next attempt is to know. */
+  heartbeat(details?: Json): void;
+  /** Milliseconds since the epoch. */
+  now(): number;
 }
 
 export interface CommandDefinition<Params extends z.ZodType = z.ZodType, Result extends z.ZodType = z.ZodType> {
@@ -35,7 +71,10 @@ export interface CommandDefinition<Params extends z.ZodType = z.ZodType, Result 
   /** One sentence, for models that may call it. */
   description?: string;
   permission: CommandPermission;
-  /** `quick`: reads, is done at once, and is performed together with the steps around it. Default: `long`. */
+  /**
+   * `quick`: is done at once, reads, or writes the tables of its system alone, and is performed together with the steps
+   * around it. Default: `long`.
+   */
   speed?: 'quick' | 'long';
   /** How long a step may take that does not say. */
   timeoutMs?: number;
@@ -51,6 +90,31 @@ export function defineCommand<Params extends z.ZodType, Result extends z.ZodType
 ): CommandDefinition<Params, Result> {
   return command;
 }
+
+/** A package, or a part of a project, that adds commands with tables, events and settings of their own. */
+export interface SystemDefinition {
+  /** Small letters, digits and `-`. Its commands begin with `NAME/`, its events with `NAME:`, its tables with `NAME_`. */
+  name: string;
+  /** One line, for lists. */
+  summary: string;
+  commands: readonly CommandDefinition[];
+  /** SQL by name, in the order in which it is applied. What was applied never changes: put a change into a new entry. */
+  tables?: { readonly [name: string]: string };
+  /** The events that it publishes, each with the schema of its data; `*` in a name stands for any text. */
+  events?: { readonly [event: string]: z.ZodType };
+  /** The codes with which its commands fail (`CommandFailure`), each with a title. */
+  failures?: { readonly [code: string]: string };
+  /** The schema of what `settings` of its entry in `systems` may say. */
+  settings?: z.ZodType;
+  /** Definitions that `sentinel run NAME` and `$ref` find in the project. */
+  definitions?: { readonly [name: string]: object };
+  /** Commands that are performed for each event: of the system's own or of others, once, in order. */
+  followers?: { readonly [name: string]: { event: string; command: string } };
+  /** Verbs of the command line: `sentinel SYSTEM VERB …` performs a command; `args` are its parameters that come without a name. */
+  verbs?: { readonly [verb: string]: { summary: string; command: string; args?: readonly string[] } };
+}
+
+export const defineSystem = (system: SystemDefinition): SystemDefinition => system;
 
 /** Thrown by a command, it fails the step with a code that `onError` and a retry can tell from others. */
 export class CommandFailure extends Error {

@@ -9,7 +9,8 @@ const timeoutMsMax = 30 * 24 * 3600 * 1000;
 /** What stands there means something by its first part: tools of servers, runs, and values that stay sealed. */
 const RESERVED = /^(?:mcp|sentinel|data|ai|rag)\//;
 
-const isSchema = (value: unknown): value is z.ZodType => typeof value === 'object' && value !== null && '_zod' in value;
+export const isSchema = (value: unknown): value is z.ZodType =>
+  typeof value === 'object' && value !== null && '_zod' in value;
 const Schema = z.custom<z.ZodType>(isSchema, {
   error: ({ input }) =>
     input === undefined
@@ -37,39 +38,48 @@ function takesObject(params: z.ZodType): boolean {
 
 type Run = (params: unknown, context: CommandContext) => unknown;
 
-export const OwnCommand = z
-  .strictObject({
-    name: z
-      .string()
-      .regex(
-        /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/,
-        'a command is named by letters, digits, _ and -, in parts with / between them',
-      )
-      .refine(
-        (name) => !RESERVED.test(name),
-        'names that begin with mcp/, sentinel/, data/, ai/ or rag/ are kept for Sentinel itself',
-      ),
-    description: z.string().min(1).optional(),
-    permission: z.enum(['read', 'write', 'shell', 'delete', 'network']),
-    speed: z.enum(['quick', 'long']).default('long'),
-    timeoutMs: z.number().int().min(1).max(timeoutMsMax).optional(),
-    textField: z.string().min(1).optional(),
-    params: Schema.refine(
-      (params) => !isSchema(params) || takesObject(params),
-      'must be the schema of an object, because a step gives parameters by name',
+const Fields = z.strictObject({
+  name: z
+    .string()
+    .regex(
+      /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/,
+      'a command is named by letters, digits, _ and -, in parts with / between them',
+    )
+    .refine(
+      (name) => !RESERVED.test(name),
+      'names that begin with mcp/, sentinel/, data/, ai/ or rag/ are kept for Sentinel itself',
     ),
-    result: Schema,
-    run: z.custom<Run>((value) => typeof value === 'function', {
-      error: ({ input }) => (input === undefined ? 'is missing; it is the function to run' : 'must be a function'),
-    }),
-  })
-  .superRefine(({ speed, permission, timeoutMs = 0 }, context) => {
+  description: z.string().min(1).optional(),
+  permission: z.enum(['read', 'write', 'shell', 'delete', 'network']),
+  speed: z.enum(['quick', 'long']).default('long'),
+  timeoutMs: z.number().int().min(1).max(timeoutMsMax).optional(),
+  textField: z.string().min(1).optional(),
+  params: Schema.refine(
+    (params) => !isSchema(params) || takesObject(params),
+    'must be the schema of an object, because a step gives parameters by name',
+  ),
+  result: Schema,
+  run: z.custom<Run>((value) => typeof value === 'function', {
+    error: ({ input }) => (input === undefined ? 'is missing; it is the function to run' : 'must be a function'),
+  }),
+});
+
+interface Stated {
+  speed: 'quick' | 'long';
+  permission: string;
+  timeoutMs?: number | undefined;
+}
+
+/** `permissions`: with which a command may be quick. */
+const quickRule =
+  (permissions: readonly string[]) =>
+  ({ speed, permission, timeoutMs = 0 }: Stated, context: z.core.$RefinementCtx): void => {
     if (speed !== 'quick') return;
-    if (permission !== 'read')
+    if (!permissions.includes(permission))
       context.addIssue({
         code: 'custom',
         path: ['speed'],
-        message: `only a command with the permission "read" can be quick, and this one has "${permission}"`,
+        message: `only a command with the permission ${permissions.map((one) => `"${one}"`).join(' or ')} can be quick, and this one has "${permission}"`,
       });
     if (timeoutMs > QUICK_MS_MAX)
       context.addIssue({
@@ -77,5 +87,9 @@ export const OwnCommand = z
         path: ['timeoutMs'],
         message: `a quick command takes at most ${QUICK_MS_MAX} ms; make it "long"`,
       });
-  });
+  };
+
+export const OwnCommand = Fields.superRefine(quickRule(['read']));
+/** A command of a system writes its tables within the transaction of its step. */
+export const SystemCommand = Fields.superRefine(quickRule(['read', 'write']));
 export type OwnCommand = z.infer<typeof OwnCommand>;

@@ -6,6 +6,7 @@
 import * as z from 'zod';
 import { McpServers } from '../commands/mcp-settings.ts';
 import { OwnCommand } from '../commands/own-commands.ts';
+import { ProjectSystem } from '../commands/own-systems.ts';
 import { WebhooksConfig } from './webhook-config.ts';
 import { LimitsConfig, NotifyConfig } from './limits-config.ts';
 import { ConfigError } from '../home/config-error.ts';
@@ -67,6 +68,7 @@ export const ProjectConfig = z.strictObject({
     })
     .prefault({}),
   commands: z.array(OwnCommand).default([]),
+  systems: z.array(ProjectSystem).default([]),
   mcpServers: McpServers.default({}),
   limits: LimitsConfig.prefault({}),
   notify: NotifyConfig.default([]),

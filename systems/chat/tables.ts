@@ -1,5 +1,5 @@
 /** A message is a row; `handle` and `key` say which step said it, or who did from outside of runs: said again, it is the same message. */
-import type { Tables } from '../../prisma/store/systems/system-contract.ts';
+import type { Tables } from '../../prisma/store/contract/system-contract.ts';
 
 export const tables: Tables = {
   messages: `

@@ -14,6 +14,8 @@ const WRITERS: readonly string[] = [
   'cli/output/ink.ts',
   'cli/output/output.ts',
   'cli/output/spinner.ts',
+  // Prints into the log of a step.
+  'runs/own/port-to-worker.ts',
   // Waits until all is written.
   'cli/main.ts',
   // Says that it is ready, as JSON of its settings.

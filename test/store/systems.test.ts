@@ -1,6 +1,6 @@
 /** The tables that systems bring: made once, whole or not at all, and none but their own. */
 import { expect, test } from 'vitest';
-import { TablesRefused } from '../../prisma/store/systems/system-contract.ts';
+import { TablesRefused } from '../../prisma/store/contract/system-contract.ts';
 import { useStore } from './harness/opened.ts';
 
 const opened = useStore();

@@ -12,7 +12,7 @@ import type { Calls } from './models/call-contract.ts';
 import type { Checkpoints } from './checkpoint-contract.ts';
 import type { Cassettes } from './models/cassette-contract.ts';
 import type { Conversations } from './models/conversation-contract.ts';
-import type { SystemTables } from '../systems/system-contract.ts';
+import type { SystemTables } from './system-contract.ts';
 import type { Evaluations } from '../evaluations/evaluation-contract.ts';
 import type { Signals } from './event-contract.ts';
 import type { Executions } from './execution-contract.ts';

@@ -54,6 +54,10 @@ export interface OpenSession extends Session {
    * after; `place`: the same, to be no other's.
    */
   commit(entry: SessionEntry): Promise<void>;
+  /** Commits the session's writes alone. */
+  end(): Promise<void>;
+  /** Whether there is a transaction, which a close would undo. */
+  readonly isWriting: boolean;
   /** Undoes everything; safe to call after commit. */
   close(): Promise<void>;
 }

@@ -71,6 +71,10 @@ export class StoreSession implements OpenSession {
     return this.#run(true, (client) => queryOn<Row>(client, text, values));
   }
 
+  get isWriting(): boolean {
+    return this.#isTransaction || this.#rows.size > 0;
+  }
+
   mark(): Promise<void> {
     return this.#run(true, async (client) => void (await client.query('savepoint mark')));
   }
@@ -132,6 +136,24 @@ export class StoreSession implements OpenSession {
       }
     });
     this.#committed(handle, events);
+  }
+
+  async end(): Promise<void> {
+    await this.#ask(this.#rows.size > 0, () => Promise.resolve());
+    await this.#afterOthers(async () => {
+      this.#ended = true;
+      const client = this.#client;
+      if (client === undefined || !this.#isTransaction) return this.#rollback();
+      try {
+        await client.query('COMMIT');
+      } catch (error) {
+        await this.#rollback();
+        throw error;
+      }
+      this.#client = undefined;
+      this.#open.delete(this);
+      client.release();
+    });
   }
 
   async close(): Promise<void> {

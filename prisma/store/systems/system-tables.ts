@@ -7,7 +7,8 @@
 import { createHash } from 'node:crypto';
 import { DatabaseError, escapeLiteral, type PoolClient } from 'pg';
 import { queryOn, type Database } from '../connection/database.ts';
-import { TablesRefused, type SystemTables, type Tables } from './system-contract.ts';
+import { followers } from './followers.ts';
+import { TablesRefused, type SystemTables, type Tables } from '../contract/system-contract.ts';
 
 const LOCK = "select pg_advisory_xact_lock(hashtext('sentinel system tables'))";
 
@@ -31,6 +32,7 @@ export function systemTables(database: Database): SystemTables {
   const known = (system: string): Promise<Applied[]> =>
     database.query<Applied>('select name, checksum from system_tables where system = $1', [system]);
   return {
+    ...followers(database),
     async apply(system, tables) {
       const pieces = piecesOf(tables);
       if (missing(system, pieces, await known(system)).length === 0) return [];

@@ -1,0 +1,43 @@
+/** The systems of a project, and why one of them cannot be used: then its commands fail, and all others work. */
+import type { Catalogue } from '../../language/catalogue.ts';
+import { reservedEventFault } from '../../language/events/reserved-events.ts';
+import { FAILURE_CODES } from '../../language/failure.ts';
+import type { ProjectSystem } from '../../services/commands/own-systems.ts';
+
+export interface JudgedSystem {
+  system: ProjectSystem;
+  /** A sentence: finding and remedy. */
+  problem: string | null;
+}
+
+/** `builtIn`: the commands that come with the engine, by whose first parts no system may be named. */
+export function judgedSystems(builtIn: Catalogue, systems: readonly ProjectSystem[]): JudgedSystem[] {
+  const taken = new Set(Object.keys(builtIn).map((name) => name.split('/')[0]));
+  const named = new Set<string>();
+  return systems.map((system) => {
+    const problem = taken.has(system.name)
+      ? `commands of Sentinel itself begin with "${system.name}/"; give the system another name`
+      : named.has(system.name)
+        ? 'there is another system of that name; name one of them otherwise'
+        : (notGranted(system) ?? engineCode(system) ?? reservedEvent(system));
+    named.add(system.name);
+    return { system, problem: problem === null ? null : `the system "${system.name}" cannot be used: ${problem}` };
+  });
+}
+
+function notGranted({ name, commands, may }: ProjectSystem): string | null {
+  const found = commands.find(({ permission }) => !may.includes(permission));
+  return found === undefined
+    ? null
+    : `its command "${found.name}" needs the permission "${found.permission}", and the configuration grants ${may.join(', ')}; write { system: …, may: [${[...may, found.permission].map((one) => `"${one}"`).join(', ')}] } in "systems", or leave "${name}" out`;
+}
+
+function engineCode({ failures }: ProjectSystem): string | null {
+  const code = Object.keys(failures).find((one) => Object.hasOwn(FAILURE_CODES, one));
+  return code === undefined ? null : `the failure "${code}" is one of Sentinel's; give it another code`;
+}
+
+function reservedEvent({ events }: ProjectSystem): string | null {
+  const event = Object.keys(events).find((name) => reservedEventFault(name) !== null);
+  return event === undefined ? null : `events named like "${event}" say where they are from; name it otherwise`;
+}

@@ -1,0 +1,102 @@
+/** What `systems` of a `sentinel.config` may say, each refusal in words that name the field. */
+import * as z from 'zod';
+import { isSchema, parametersOf, SystemCommand } from './own-commands.ts';
+
+const Permission = z.enum(['read', 'write', 'shell', 'delete', 'network']);
+/** Without a word of the configuration. */
+const MAY = ['read', 'write'] as const;
+
+const Schema = z.custom<z.ZodType>(isSchema, 'must be a schema of zod 4; "z" of sentinel-engine/commands makes one');
+const Line = z.string().min(1).max(200);
+
+const OwnSystem = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[a-z][a-z0-9-]{0,39}$/, 'a system is named by small letters, digits and -, at most 40, a letter first'),
+    summary: Line,
+    commands: z.array(SystemCommand).min(1),
+    tables: z.record(z.string().min(1).max(100), z.string().min(1)).default({}),
+    events: z.record(z.string().min(1).max(200), Schema).default({}),
+    failures: z
+      .record(z.string().regex(/^[A-Z][A-Z0-9_]{1,63}$/, 'a code has capitals, digits and _'), Line)
+      .default({}),
+    settings: Schema.optional(),
+    definitions: z.record(z.string().min(1), z.looseObject({})).default({}),
+    followers: z
+      .record(z.string().regex(/^[a-z][a-z0-9-]*$/), z.strictObject({ event: z.string().min(1), command: z.string() }))
+      .default({}),
+    verbs: z
+      .record(
+        z.string().regex(/^[a-z][a-z0-9-]*$/, 'a verb has small letters, digits and -'),
+        z.strictObject({ summary: Line, command: z.string(), args: z.array(z.string()).default([]) }),
+      )
+      .default({}),
+  })
+  .superRefine((system, context) => {
+    const refuse = (path: (string | number)[], message: string): void => {
+      context.addIssue({ code: 'custom', path, message });
+    };
+    const { name, commands, events, followers, verbs } = system;
+    const own = new Map(commands.map((command) => [command.name, command]));
+    for (const [index, command] of commands.entries()) {
+      if (!command.name.startsWith(`${name}/`))
+        refuse(['commands', index, 'name'], `the commands of the system "${name}" begin with "${name}/"`);
+      if (own.get(command.name) !== command)
+        refuse(['commands', index, 'name'], `"${command.name}" is there already; choose another name`);
+    }
+    for (const event of Object.keys(events))
+      if (!event.startsWith(`${name}:`))
+        refuse(['events', event], `the events of the system "${name}" begin with "${name}:"`);
+    const missing = (command: string): string => `there is no command "${command}" in the system "${name}"`;
+    for (const [follower, { command }] of Object.entries(followers)) {
+      const found = own.get(command);
+      if (found === undefined) refuse(['followers', follower, 'command'], missing(command));
+      else if (found.speed !== 'quick')
+        refuse(['followers', follower, 'command'], `"${command}" takes long, and what follows an event is quick`);
+    }
+    for (const [verb, { command, args }] of Object.entries(verbs)) {
+      const found = own.get(command);
+      if (found === undefined) refuse(['verbs', verb, 'command'], missing(command));
+      else
+        for (const arg of args)
+          if (!Object.hasOwn(parametersOf(found.params)['properties'] ?? {}, arg))
+            refuse(['verbs', verb, 'args'], `"${command}" has no parameter "${arg}"`);
+    }
+  });
+
+/** A system, or one with what the project lets it do and sets. */
+const Entry = z.strictObject({ system: OwnSystem, may: z.array(Permission).default([...MAY]), settings: z.unknown() });
+
+export const ProjectSystem = z.unknown().transform((given, { issues, value }) => {
+  const isEntry = typeof given === 'object' && given !== null && 'system' in given;
+  const read = Entry.safeParse(isEntry ? given : { system: given });
+  if (!read.success) {
+    for (const { path, message } of read.error.issues)
+      issues.push({ code: 'custom', input: value, path: isEntry ? path : path.slice(1), message });
+    return z.NEVER;
+  }
+  const { system, settings: set, may } = read.data;
+  const settings = system.settings?.safeParse(set ?? {});
+  if (settings?.success === false) {
+    for (const { path, message } of settings.error.issues)
+      issues.push({
+        code: 'custom',
+        input: value,
+        path: ['settings', ...path],
+        message: `${message} (the settings of "${system.name}")`,
+      });
+    return z.NEVER;
+  }
+  if (settings === undefined && set !== undefined) {
+    issues.push({
+      code: 'custom',
+      input: value,
+      path: ['settings'],
+      message: `the system "${system.name}" has no settings`,
+    });
+    return z.NEVER;
+  }
+  return { ...system, may, settings: settings?.data };
+});
+export type ProjectSystem = z.infer<typeof ProjectSystem>;
