@@ -218,7 +218,7 @@ async function serve(serving: Serving): Promise<void> {
   }
 }
 
-function optionsOf({ stepsAtOnce }: Config): WorkerParts['options'] {
+function optionsOf({ stepsAtOnce }: Config): NonNullable<WorkerParts['options']> {
   const cached = process.env['SENTINEL_MAX_CACHED_WORKFLOWS'];
   return {
     ...(cached === undefined ? {} : { maxCachedWorkflows: Number(cached) }),
