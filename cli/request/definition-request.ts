@@ -8,6 +8,7 @@ import type { Known } from '../../client/read-definition.ts';
 import type { Output } from '../output/output.ts';
 import { projectConfig } from './project-config.ts';
 import { fitInputs, projectFolder, readInputs } from './run-request.ts';
+import { speakerOf, speakerOption } from './speaker.ts';
 import { problemLines } from '../../client/show/problem-lines.ts';
 import { inputOption } from './usage.ts';
 
@@ -35,7 +36,7 @@ export function requestOptions(command: Command): Command {
     .addOption(new Option('--project <dir>', 'the folder the runs work in').default('.'))
     .addOption(inputOption())
     .option('--input-file <file>', 'inputs as a JSON object')
-    .option('--persona <id>', 'owner of the runs (default: the user)')
+    .addOption(speakerOption('--persona <id>', 'owner of the runs'))
     .option('--host <name>', 'run on the workers of this host: the task queue sentinel@NAME');
 }
 
@@ -50,7 +51,13 @@ export async function readRequest(
   const read = readInputs(options.inputFile, options.input);
   const { config, commands } = await projectConfig(project, output);
   const { findDefinition } = await import('../../client/find-definition.ts');
-  const { definition, problems, known, notices } = await findDefinition(given, project, commands, client);
+  const {
+    definition,
+    problems,
+    known,
+    notices,
+    persona: owner,
+  } = await findDefinition(given, project, commands, client);
   for (const notice of notices) output.note(`sentinel: ${notice}`);
   for (const line of problemLines(problems, output.paint)) output.note(line);
   if (definition === null || hasErrors(problems)) {
@@ -59,7 +66,7 @@ export async function readRequest(
     output.note(`sentinel: ${message}`);
     return null;
   }
-  const { persona = config?.defaults.persona ?? process.env['USER'] ?? 'local' } = options;
+  const persona = speakerOf({ said: options.persona, owner, config });
   const inputs = await fitInputs(definition, known, { inputs: read, assignments: options.input, note: output.note });
   return { definition, known, inputs, project, persona, host: options.host ?? config?.defaults.host };
 }

@@ -14,18 +14,23 @@ import {
   type Commands,
   type Known,
 } from '../../client/read-definition.ts';
+import type { ProjectConfig } from '../../services/config/project-config.ts';
 import { ConfigError } from '../../services/home/config-error.ts';
 import { PLAIN } from '../../client/show/paint.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { table } from '../output/table.ts';
 import type { FoundDefinition } from '../../client/find-definition.ts';
-import { commandsIn } from './project-config.ts';
+import { commandsIn, projectConfig } from './project-config.ts';
 import { problemLines } from '../../client/show/problem-lines.ts';
 
 export interface GoodDefinition {
   definition: Definition;
   known: Known;
   catalogue: Catalogue;
+  /** Who the file says owns its runs. */
+  persona?: string;
+  /** Of the project; null where it has none that is trusted. */
+  config: ProjectConfig | null;
 }
 
 /** Of a file, or of a name. Null when there is none without errors; then the problems have been told, with --json as `{ok: false, problems}`. */
@@ -34,18 +39,25 @@ export async function readGoodDefinition(
   output: Output,
   project = process.cwd(),
 ): Promise<GoodDefinition | null> {
-  const commands = await commandsIn(project, output);
-  const { definition, problems, known } = isPathGiven(file)
+  const { config, commands } = await projectConfig(project, output);
+  for (const notice of commands.notices) output.note(`sentinel: ${notice}`);
+  const { definition, problems, known, persona } = isPathGiven(file)
     ? readAt(resolve(file), commands)
     : await readNamed(file, project, commands, output);
-  if (definition !== null && !hasErrors(problems)) return { definition, known, catalogue: commands.catalogue };
+  if (definition !== null && !hasErrors(problems)) {
+    const { catalogue } = commands;
+    return { definition, known, catalogue, config, ...(persona === undefined ? {} : { persona }) };
+  }
   output.object({ ok: false, problems });
   output.note(`${file} cannot be read as a definition:`);
   for (const line of problemLines(problems, output.paint)) output.note(line);
   return null;
 }
 
-function readAt(path: string, commands: Commands): Pick<FoundDefinition, 'definition' | 'problems' | 'known'> {
+function readAt(
+  path: string,
+  commands: Commands,
+): Pick<FoundDefinition, 'definition' | 'problems' | 'known' | 'persona'> {
   const around = filesAround(path, commands);
   return { ...readDefinitionFile(path, around), known: around.known };
 }

@@ -4,6 +4,7 @@
  */
 import { readConfig, type Environment } from '../../services/config/config.ts';
 import type { ProjectConfig } from '../../services/config/project-config.ts';
+import { ConfigError } from '../../services/home/config-error.ts';
 import { configFileOf, withProject } from '../../services/config/project-file.ts';
 import { builtInCatalogue } from '../../systems/catalogue.ts';
 import type { ProjectCommands } from '../../runs/commands/project-commands.ts';
@@ -44,6 +45,26 @@ export async function projectConfig(
   const config = await configIn(file);
   const { home } = readConfig();
   return { config, commands: await withBuiltIn(await openProjectCommands(builtIn.catalogue, project, home)), env };
+}
+
+/** What the configuration says where nothing is said; nothing, and a note, where it is not trusted or cannot be read. */
+export async function projectDefaults(project: string, output: Output): Promise<ProjectConfig['defaults']> {
+  const file = configFileOf(project);
+  if (file === null) return {};
+  const [{ configIn }, { readProjectCode }, { isTrusted, untrustedText }] = await Promise.all([
+    import('../../runs/commands/open-project.ts'),
+    import('../../services/trust/project-code.ts'),
+    import('../../services/trust/trusted-code.ts'),
+  ]);
+  try {
+    const code = readProjectCode(file.path);
+    if (isTrusted(code)) return (await configIn(file)).defaults;
+    output.note(`sentinel: without the defaults of the project: ${untrustedText(code)}`);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    output.note(`sentinel: without the defaults of the project: ${error.message}`);
+  }
+  return {};
 }
 
 /** The commands that definitions of a project may name; what is to be known of them is said. */

@@ -7,6 +7,7 @@ import { openOutput } from '../output/output.ts';
 import { givenJson } from '../request/given-json.ts';
 import { nearestOf } from '../../client/nearest.ts';
 import { usage } from '../request/usage.ts';
+import { speakerHere, speakerOption } from '../request/speaker.ts';
 import { LAST } from '../runs/handles-typed.ts';
 import { withRun } from '../runs/run-named.ts';
 
@@ -34,7 +35,7 @@ export function define(command: Command): void {
       '--data <json>',
       'data of the answer: the fields of a form; for "edit" the fields of the action to change; for "extend" the amount to grant',
     )
-    .option('--by <persona>', 'who answers (default: the user)')
+    .addOption(speakerOption('--by <persona>', 'who answers'))
     .option(
       '--digest <hex>',
       'the digest that "inbox show" prints; required to approve a question that lists show only in part',
@@ -62,8 +63,8 @@ async function answer(given: string, words: readonly string[], options: Options)
     );
   const id = words.length === 2 ? words[0] : undefined;
   const { note, digest } = options;
-  const by = options.by ?? process.env['USER'] ?? 'local';
   const data = options.data === undefined ? {} : { data: givenJson('--data', options.data, DATA_REMEDY) };
+  const by = await speakerHere(options.by, output);
   await withRun(output, given, async (client, handle) => {
     const choice = await choiceOf(client, handle, id, words.at(-1) ?? '');
     const reply = await client.answer(handle, {

@@ -6,6 +6,7 @@ import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { questionLines } from '../output/question-lines.ts';
 import { reportLines } from '../output/report-lines.ts';
+import { speakerHere } from '../request/speaker.ts';
 import { withRun } from '../runs/run-named.ts';
 
 const PATIENCE_MS = 2000;
@@ -44,7 +45,7 @@ Examples:
 }
 
 async function cancel(client: OpenClient, handle: string, { force }: Options, output: Output): Promise<Cancelled> {
-  if (force === true) return client.cancel(handle, { force, by: process.env['USER'] ?? 'local' });
+  if (force === true) return client.cancel(handle, { force, by: await speakerHere(undefined, output) });
   let patience: NodeJS.Timeout | undefined;
   const note = (): void =>
     output.note(`sentinel: ${handle} has been told to end; waiting for its steps and its clean-up`);

@@ -5,6 +5,7 @@ import { performCommand } from '../../client/perform.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { usage, wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
+import { speakerHere, speakerOption } from '../request/speaker.ts';
 
 /** As `collaboration/chat/read` gives it. */
 interface Message {
@@ -31,7 +32,7 @@ export function define(command: Command): void {
     .argument('[room]', 'the name of a room, such as general (default: show all rooms with the latest message of each)')
     .option('--send <text>', 'send this message to the room; runs that watch chat:ROOM:message receive it')
     .option('--limit <n>', 'the number of latest messages', wholeNumber('--limit', { min: 1, max: 1000 }), 50)
-    .option('--by <persona>', 'the author (default: the user)')
+    .addOption(speakerOption('--by <persona>', 'the author'))
     .addHelpText(
       'after',
       `
@@ -45,8 +46,9 @@ Examples:
 
 async function chat(room: string | undefined, options: Options): Promise<void> {
   const output = openOutput(options);
-  const { send, limit, by = process.env['USER'] ?? 'local' } = options;
+  const { send, limit } = options;
   if (send !== undefined && room === undefined) throw usage('--send needs a room: sentinel chat general --send "…".');
+  const by = await speakerHere(options.by, output);
   await withClient(output, async (client) => {
     if (room === undefined) return showRooms(output, client, by);
     if (send !== undefined) return say(output, client, { room, message: send, by });

@@ -18,6 +18,7 @@ import { recordRuns, refuseBoth } from '../files/recording.ts';
 import { projectFolder } from '../request/run-request.ts';
 import { usage, wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
+import { speakerOf, speakerOption } from '../request/speaker.ts';
 
 interface Options {
   json?: boolean;
@@ -60,7 +61,7 @@ export function define(command: Command): void {
     .option('--min-pass <share>', 'the share of cases that every model has to pass, from 0 to 1', share, 1)
     .option('--replay <file>', 'ask no model: answer from a cassette')
     .option('--record <file>', 'write the model requests and answers of all runs to a cassette')
-    .option('--persona <id>', 'owner of the runs (default: the user)')
+    .addOption(speakerOption('--persona <id>', 'owner of the runs'))
     .option('--host <name>', 'run on the workers of this host: the task queue sentinel@NAME')
     .option('--fresh', 'start again, even if the last evaluation of the file was interrupted')
     .addHelpText(
@@ -93,7 +94,7 @@ async function evaluate(given: string, options: Options): Promise<number> {
       const { definition } = found;
       if (definition === null || hasErrors(found.problems))
         return refuse(evaluation.definition, found.problems, output);
-      const persona = options.persona ?? found.persona ?? config?.defaults.persona ?? process.env['USER'] ?? 'local';
+      const persona = speakerOf({ said: options.persona, owner: found.persona, config });
       const host = options.host ?? config?.defaults.host;
       const { runEvaluation } = await import('../../authoring/evaluation/run-evaluation.ts');
       const outcome = await runEvaluation(client, {

@@ -10,6 +10,7 @@ import { openOutput, type Output } from '../output/output.ts';
 import { noVerbOf } from '../request/group.ts';
 import { usage } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
+import { SPEAKER_DEFAULT, speakerHere } from '../request/speaker.ts';
 import { withRun } from '../runs/run-named.ts';
 
 interface Options {
@@ -24,7 +25,7 @@ export function define(group: Command): void {
     .description('Shows the questions of runs and the messages to personas, newest first.')
     .option('--persona <id>', 'only items for this persona')
     .option('--all', 'also show answered, expired and seen items')
-    .option('--clear', 'mark all messages as seen; questions stay open (default persona: the user)')
+    .option('--clear', `mark all messages as seen; questions stay open (default persona: ${SPEAKER_DEFAULT})`)
     .argument('[verb]')
     .usage('[show|clear] [options]')
     .allowExcessArguments()
@@ -120,7 +121,7 @@ async function inbox(options: Options): Promise<void> {
   const { persona, all = false } = options;
   await withClient(output, async (client) => {
     if (options.clear === true) {
-      const seen = await client.clearInbox({ persona: persona ?? process.env['USER'] ?? 'local' });
+      const seen = await client.clearInbox({ persona: await speakerHere(persona, output) });
       output.object({ ok: true, seen });
       output.line(`${seen} marked as seen.`);
       return;

@@ -10,6 +10,7 @@ import { openOutput, type Output } from '../output/output.ts';
 import { defineGroup } from '../request/group.ts';
 import { projectFolder } from '../request/run-request.ts';
 import { usage } from '../request/usage.ts';
+import { speakerOf, speakerOption, userName } from '../request/speaker.ts';
 import { nearestOf } from '../../client/nearest.ts';
 
 interface Options {
@@ -131,8 +132,7 @@ async function accept(server: string, digest: string, options: Options): Promise
     throw usage(`sentinel.config names no MCP server "${server}"; ${near}see "sentinel mcp list".`);
   }
   const { acceptServer } = await import('../../client/mcp/inspect-servers.ts');
-  const by = process.env['USER'] ?? 'local';
-  const accepted = await acceptServer(at, server, { digest, by }).catch((error: unknown) => {
+  const accepted = await acceptServer(at, server, { digest, by: userName() }).catch((error: unknown) => {
     throw new ClientError('SERVICES', error instanceof Error ? `${error.message}.` : String(error));
   });
   if (accepted === null)
@@ -165,7 +165,7 @@ function defineServe(command: Command): void {
       'Serves saved sentinels, runs, the inbox and answers as MCP tools and resources on stdin and stdout, until the client disconnects. Answers are signed mcp:PROGRAM; answers that let a run act are refused unless --allow-approve is given.',
     )
     .option('--project <dir>', 'the folder that the runs work in', '.')
-    .option('--persona <id>', 'owner of the runs (default: the user)')
+    .addOption(speakerOption('--persona <id>', 'owner of the runs'))
     .option('--allow-approve', 'also accept the answers "approve", "edit", "retry" and "extend"')
     .addHelpText(
       'after',
@@ -191,7 +191,7 @@ async function serveOn(options: Options & { persona?: string; allowApprove?: boo
     import('../../language/numbers/exact-lines.ts'),
   ]);
   const { config, env } = await projectConfig(project, output);
-  const persona = options.persona ?? config?.defaults.persona ?? process.env['USER'] ?? 'local';
+  const personaFor = (owner?: string): string => speakerOf({ said: options.persona, owner, config });
   const lines = new ExactLines('nearest');
   const exact = new Transform({
     transform: (chunk: Buffer, _encoding, done) => done(null, lines.push(chunk)),
@@ -200,7 +200,7 @@ async function serveOn(options: Options & { persona?: string; allowApprove?: boo
   process.stdin.once('end', () => void transport.close());
   await withClient(
     output,
-    (client) => serve({ client, project, persona, allowApprove: options.allowApprove === true }, transport),
+    (client) => serve({ client, project, personaFor, allowApprove: options.allowApprove === true }, transport),
     env,
   );
 }

@@ -10,6 +10,7 @@ import { inputOption, usage, wholeNumber } from '../request/usage.ts';
 import { watchRun } from '../following/watch-run.ts';
 import { projectConfig } from '../request/project-config.ts';
 import { withClient } from '../request/with-client.ts';
+import { speakerOf, speakerOption } from '../request/speaker.ts';
 import type { OpenClient } from '../../client/open-client.ts';
 import { problemLines } from '../../client/show/problem-lines.ts';
 
@@ -37,7 +38,7 @@ export async function define(command: Command, argv: readonly string[]): Promise
     .option('--project <dir>', 'the folder that the run works in', '.')
     .addOption(inputOption())
     .option('--input-file <file>', 'inputs as a JSON object')
-    .option('--persona <id>', 'owner of the run (default: the user)')
+    .addOption(speakerOption('--persona <id>', 'owner of the run'))
     .option('--id <handle>', 'the handle of the run (default: a new one)')
     .option('--detach', 'print the handle and return')
     .option('--host <name>', 'run on the workers of this host: the task queue sentinel@NAME')
@@ -100,8 +101,8 @@ async function run(given: string, options: Options): Promise<number> {
     for (const notice of notices) output.note(`sentinel: ${notice}`);
     if (definition === null) return refuse(given, problems, inferred, output);
     for (const line of problemLines(problems, output.paint)) output.note(line);
-    const { persona: usual, host: usualHost } = config?.defaults ?? {};
-    const { host = usualHost, continueEvery, persona = owner ?? usual ?? process.env['USER'] ?? 'local' } = options;
+    const { host = config?.defaults.host, continueEvery } = options;
+    const persona = speakerOf({ said: options.persona, owner, config });
     const started = await client.start(definition, {
       project,
       inputs: await fitInputs(definition, known, { inputs, assignments: options.input, note: output.note }),

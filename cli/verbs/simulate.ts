@@ -11,6 +11,7 @@ import { openOutput, type Output } from '../output/output.ts';
 import { fitInputs, projectFolder, readInputs } from '../request/run-request.ts';
 import { table } from '../output/table.ts';
 import { inputOption, usage } from '../request/usage.ts';
+import { speakerOf, speakerOption } from '../request/speaker.ts';
 
 interface Options {
   json?: boolean;
@@ -35,7 +36,7 @@ export function define(command: Command): void {
     .addOption(inputOption())
     .option('--input-file <file>', 'inputs as a JSON object')
     .option('--replies <file>', 'replies of steps, {KEY-or-PATTERN: reply}, as in test files')
-    .option('--persona <id>', 'owner of the run (default: the user)')
+    .addOption(speakerOption('--persona <id>', 'owner of the run'))
     .addHelpText(
       'after',
       `
@@ -62,8 +63,9 @@ async function show(file: string, options: Options): Promise<number> {
   if (good === null) return EXIT.usage;
   const given = { inputs: read, assignments: options.input, note: output.note };
   const inputs = await fitInputs(good.definition, good.known, given);
-  const persona = options.persona ?? process.env['USER'] ?? 'local';
-  const report = await simulate({ ...good, inputs, replies, project, persona });
+  const persona = speakerOf({ said: options.persona, owner: good.persona, config: good.config });
+  const { definition, known, catalogue } = good;
+  const report = await simulate({ definition, known, catalogue, inputs, replies, project, persona });
   if (options.replies !== undefined) refuseUnasked(options.replies, Object.keys(replies), report);
   output.object(report);
   showReport(report, output);

@@ -13,6 +13,7 @@ import { defineGroup } from '../request/group.ts';
 import { openOutput } from '../output/output.ts';
 import { table } from '../output/table.ts';
 import { usage, wholeNumber } from '../request/usage.ts';
+import { speakerHere, speakerOption } from '../request/speaker.ts';
 import { withRun } from '../runs/run-named.ts';
 
 interface Options {
@@ -148,7 +149,7 @@ function defineEdit(command: Command, op: EditRequest['op']): void {
       wholeNumber('--revision', { min: 0, max: 1_000_000_000 }),
     )
     .option('--note <text>', 'a reason, stored with the edit')
-    .option('--by <persona>', 'the author (default: the user)')
+    .addOption(speakerOption('--by <persona>', 'the author'))
     .addHelpText(
       'after',
       `
@@ -164,9 +165,10 @@ Examples:
 async function edit(op: EditRequest['op'], run: string, path: string, options: Options): Promise<void> {
   const output = openOutput(options);
   const given = stepGiven(op, options);
+  const by = await speakerHere(options.by, output);
   await withRun(output, run, async (client, handle) => {
     const seen = await seenBy(client, handle, path, options, given);
-    const { note, by = process.env['USER'] ?? 'local' } = options;
+    const { note } = options;
     const reply = await client
       .edit(handle, { op, path, ...seen, by, ...(note === undefined ? {} : { note }) })
       .catch(async (error: unknown) => {

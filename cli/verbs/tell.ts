@@ -3,6 +3,7 @@ import { text as textOf } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { openOutput } from '../output/output.ts';
 import { usage } from '../request/usage.ts';
+import { speakerHere, speakerOption } from '../request/speaker.ts';
 import { withRun } from '../runs/run-named.ts';
 
 interface Options {
@@ -25,7 +26,7 @@ export function define(command: Command): void {
       'the model step, if several are running; in a nested run, with the keys that lead to it in front',
     )
     .option('--id <id>', 'an id; a message with the same id is delivered once (default: a new id)')
-    .option('--by <persona>', 'the author (default: the user)')
+    .addOption(speakerOption('--by <persona>', 'the author'))
     .addHelpText(
       'after',
       `
@@ -41,7 +42,8 @@ async function tell(run: string, given: string, options: Options): Promise<void>
   const output = openOutput(options);
   const text = given === '-' ? await textOf(process.stdin) : given;
   if (text.trim() === '') throw usage('There is nothing to tell: write the text, or - and send it to stdin.');
-  const { step, id, by = process.env['USER'] ?? 'local' } = options;
+  const { step, id } = options;
+  const by = await speakerHere(options.by, output);
   await withRun(output, run, async (client, handle) => {
     const told = await client.tell(handle, text, {
       by,

@@ -27,7 +27,7 @@ export function addRuns(server: McpServer, served: Served): void {
 }
 
 function addStarting(server: McpServer, served: Served): void {
-  const { client, project, persona } = served;
+  const { client, project } = served;
   server.registerTool(
     'list_sentinels',
     {
@@ -54,7 +54,7 @@ function addStarting(server: McpServer, served: Served): void {
       const definition = await savedDefinition(served, name);
       const started = await client.start(definition.definition, {
         project,
-        persona,
+        persona: served.personaFor(definition.persona),
         inputs,
         known: definition.known,
         saves: false,
@@ -97,15 +97,20 @@ async function savedDefinition(served: Served, name: string) {
   // A name, and no path: what is not saved is not started from here.
   if (/[/\\]/.test(name) || isDefinitionFile(name) || existsSync(name))
     throw new ClientError('USAGE', `"${name}" is not the name of a saved sentinel; list_sentinels names them.`);
-  const { definition, problems, known } = await findDefinition(name, served.project, await servedCommands(served), {
-    storeIfUp: () => savedOnly(served),
-  });
+  const { definition, problems, known, persona } = await findDefinition(
+    name,
+    served.project,
+    await servedCommands(served),
+    {
+      storeIfUp: () => savedOnly(served),
+    },
+  );
   if (definition === null || hasErrors(problems)) {
     const errors = problems.filter(({ severity }) => severity === 'error');
     const text = errors.map(({ path, message }) => `${path}: ${message}`).join('; ');
     throw new ClientError('DEFINITION_INVALID', `"${name}" has problems, and nothing was started: ${text}.`);
   }
-  return { definition, known };
+  return { definition, known, persona };
 }
 
 async function savedSentinels(served: Served): Promise<{ name: string; description: string | null }[]> {

@@ -11,8 +11,8 @@ export interface Served {
   client: OpenClient;
   /** Where its runs work. */
   project: string;
-  /** Who they belong to. */
-  persona: string;
+  /** Who the run of a definition belongs to, which may name an owner. */
+  personaFor(owner?: string): string;
   allowApprove: boolean;
 }
 

@@ -54,7 +54,9 @@ export const sharedAddresses = (): Addresses => ({
   postgresUrl: inject('postgresUrl'),
 });
 
-type StartOptions = Partial<Pick<StartRequest, 'inputs' | 'handle' | 'continueEvery' | 'known' | 'project'>>;
+type StartOptions = Partial<
+  Pick<StartRequest, 'inputs' | 'handle' | 'continueEvery' | 'known' | 'persona' | 'project'>
+>;
 
 export class Harness {
   readonly store: Store;
