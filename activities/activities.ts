@@ -313,7 +313,11 @@ async function runCommand(
   const { store } = parts;
   const run = async (session: OpenSession): Promise<Json> =>
     withMaskedFailures(secrets, async () => {
-      const value = await parts.registry.run(name, unsealedFor(name, params, secrets), { ...context, session });
+      const { registry } = parts;
+      const value = await registry.run(name, unsealedFor(registry.find(name), params, secrets), {
+        ...context,
+        session,
+      });
       return secrets.results.json(value);
     });
   const entry = findCommand(parts.registry.catalogue, name);

@@ -13,7 +13,7 @@ import type { StepCheckpoints } from './checkpoints/step-checkpoints.ts';
 import type { Metrics } from './metrics.ts';
 import type { BackgroundProcesses } from './shell/background.ts';
 import type { Tx } from './tx.ts';
-import type { Secrets } from './secrets/secrets.ts';
+import type { Secrets, TakesSecrets } from './secrets/secrets.ts';
 import type { Confinement } from '../language/permissions.ts';
 import type { StepOptions, TurnRequest } from '../interpreter/contract.ts';
 import type { Inheritance, TurnOutcome } from '../interpreter/effect.ts';
@@ -45,6 +45,8 @@ export interface RunPort {
     inherited: Inheritance;
     /** What the model that starts it may call. */
     offered?: string[];
+    /** Tokens in what is handed over, by the names of their variables: the run gets the values of these, too. */
+    secrets?: { readonly [name: string]: string };
     /** The run whose step starts it. */
     by: string;
   }): Promise<{ handle: string; workflowId: string }>;
@@ -123,7 +125,7 @@ export interface OwnSystem {
   events?: { readonly [event: string]: z.ZodType };
 }
 
-export interface Command<Params = unknown, Result extends Json = Json> extends CommandFacts {
+export interface Command<Params = unknown, Result extends Json = Json> extends CommandFacts, TakesSecrets {
   name: string;
   /** Whose it is; set by the registry's maker (system.ts). */
   system?: OwnSystem;

@@ -19,3 +19,17 @@ export async function sealEnvironment(
   await store.secrets.keep(handle, values, namespace);
   return Object.fromEntries(sealed);
 }
+
+/** With the tokens that the step which starts the run hands over: under a name that no definition can list, where the run lists that name itself. */
+export function withHanded(
+  own: { [name: string]: string },
+  handed: { readonly [name: string]: string } = {},
+): { [name: string]: string } {
+  const env = { ...own };
+  for (const [name, token] of Object.entries(handed)) {
+    let free = name;
+    while (Object.hasOwn(env, free)) free = `given secret ${free}`;
+    env[free] = token;
+  }
+  return env;
+}

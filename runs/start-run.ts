@@ -29,7 +29,7 @@ import { refuseFault } from './client-error.ts';
 import { newHandle } from './handles/new-handle.ts';
 import { referencesOf } from './library.ts';
 import { sandboxProblem } from './sandbox-check.ts';
-import { sealEnvironment } from './seal-environment.ts';
+import { sealEnvironment, withHanded } from './seal-environment.ts';
 import { START_LEVEL, withoutEmpty, type StartInput } from '../workflows/messages/start-input.ts';
 import { runController } from './run-controller.ts';
 import { stepEditor } from './step-editor.ts';
@@ -74,6 +74,8 @@ export interface StartRequest {
   cassette?: string;
   /** The run whose step starts it with a command. */
   by?: string;
+  /** Tokens that this step hands over, by the names of their variables. */
+  secrets?: { readonly [name: string]: string };
   /** Where neither a step nor a trigger does. Default: a person. */
   startedBy?: RunStarter;
   /** Whether its name finds it afterwards. By default it does where a person starts a file, and nothing else does. */
@@ -119,7 +121,8 @@ async function startAs(handle: string, parts: RunServices, request: StartRequest
   }
   try {
     await keepBefore(store, handle, request, isNew);
-    const env = await sealEnvironment(store, handle, environmentFor(definition, library));
+    const own = await sealEnvironment(store, handle, environmentFor(definition, library));
+    const env = withHanded(own, request.secrets);
     await client.workflow.start(WORKFLOW_TYPE, {
       workflowId,
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,

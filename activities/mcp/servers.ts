@@ -45,6 +45,7 @@ export class McpServers {
       name: command,
       description: description ?? `Calls "${name}" of the MCP server "${server}".`,
       ...entry,
+      secrets: 'values',
       params: Value,
       parameters: { ...inputSchema },
       result: Value,

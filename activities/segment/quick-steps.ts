@@ -33,7 +33,7 @@ export function quickSteps({ store, registry, runs, limiter, around = unwatched 
       switch (effect.type) {
         case 'command': {
           const secrets = await secretsOf(store, input.env);
-          const params = unsealedFor(effect.command, effect.params, secrets);
+          const params = unsealedFor(registry.find(effect.command), effect.params, secrets);
           const context = contextOf(store, runs, input, session, effect);
           const { handle } = input;
           const work = (): Promise<Json> =>

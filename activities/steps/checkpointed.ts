@@ -33,6 +33,6 @@ export function filesOf(
   params: JsonObject,
   context: CommandContext & { secrets: Secrets },
 ): string[] | null {
-  const written = unsealedFor(name, params, context.secrets);
+  const written = unsealedFor(registry.find(name), params, context.secrets);
   return written['path'] === params['path'] ? registry.writes(name, written, context) : null;
 }

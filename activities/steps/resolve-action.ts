@@ -18,7 +18,7 @@ export async function resolveAction(
   const secrets = isCall ? secretsOfCall(context.secrets, reach?.env) : context.secrets;
   try {
     const resolved = await withMaskedFailures(secrets, async () =>
-      registry.resolve(command, unsealedFor(command, params, secrets), { ...context, secrets }),
+      registry.resolve(command, unsealedFor(registry.find(command), params, secrets), { ...context, secrets }),
     );
     return { resolved: secrets.results.json(resolved) };
   } catch (error) {

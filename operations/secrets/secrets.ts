@@ -125,11 +125,17 @@ export async function withMaskedFailures<Result>({ results }: Secrets, run: () =
   }
 }
 
-/** Commands that put what they are given into our own store, or ask a model with it. */
-const KEPT = /^(?:data|ai|rag|collaboration)\/|^sentinel\/create$/;
+/** What a command is given where its parameters hold a token: the token itself, or the value. */
+export type SecretsGiven = 'sealed' | 'values';
 
-/** What goes into our own store keeps its tokens: the values need not be there twice. A background process is kept there, and unsealed where it starts. */
-export function unsealedFor(command: string, params: JsonObject, secrets: Secrets): JsonObject {
-  const isKept = KEPT.test(command) || (command === 'code/shell/execute' && params['wait'] === false);
-  return isKept ? params : secrets.unseal(params);
+export interface TakesSecrets {
+  /** `values`: of one that acts on the world. Unless it says so, what it may put into our own store is no value. */
+  secrets?: SecretsGiven | ((params: JsonObject) => SecretsGiven);
+}
+
+export const secretsGiven = ({ secrets = 'sealed' }: TakesSecrets, params: JsonObject): SecretsGiven =>
+  typeof secrets === 'function' ? secrets(params) : secrets;
+
+export function unsealedFor(command: TakesSecrets | undefined, params: JsonObject, secrets: Secrets): JsonObject {
+  return command === undefined || secretsGiven(command, params) === 'sealed' ? params : secrets.unseal(params);
 }

@@ -93,12 +93,22 @@ function checkNames(builtIn: Catalogue, { path, config }: ConfiguredProject): vo
   const faults = names.flatMap((name, index) => {
     const at = `commands.${index}.name`;
     if (Object.hasOwn(builtIn, name)) return [`${at}: "${name}" is a command of Sentinel itself; choose another name`];
+    const [family = '', ...rest] = name.split('/');
+    if (rest.length > 0 && isTaken(family, builtIn))
+      return [`${at}: names that begin with ${family}/ are kept for Sentinel itself; choose another first part`];
     if (names.indexOf(name) < index) return [`${at}: "${name}" is there already; choose another name`];
     const others = [...Object.keys(builtIn), ...names.slice(0, index)];
     return toolNameProblems([...others, name]).map((fault) => `${at}: ${fault}`);
   });
   if (faults.length > 0) throw new ConfigError(`${path}: ${faults.join('; ')}.`);
 }
+
+/** A name says by its first part which system it is of. */
+const isTaken = (family: string, builtIn: Catalogue): boolean =>
+  family === MCP || Object.keys(builtIn).some((name) => name.split('/')[0] === family);
+
+/** The first part of the names of MCP tools. */
+const MCP = 'mcp';
 
 export interface McpCommand {
   command: string;
@@ -117,7 +127,7 @@ export function mcpTools(
   const notices: string[] = [];
   for (const [server, settings] of Object.entries(config.mcpServers)) {
     for (const tool of accepted[server]?.tools ?? []) {
-      const command = `mcp/${server}/${tool.name}`;
+      const command = `${MCP}/${server}/${tool.name}`;
       const fault = taken.includes(command)
         ? `there are two commands "${command}"`
         : (toolNameProblems([...taken, command])[0] ?? schemaProblem(tool));

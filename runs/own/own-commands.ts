@@ -29,6 +29,8 @@ export function systemCommands({ system, problem }: JudgedSystem, processes: Own
       return processes.perform(own, params, context);
     }),
     system: of,
+    // It works on the tables of its system alone.
+    ...(own.speed === 'quick' ? { secrets: 'sealed' as const } : {}),
   }));
 }
 
@@ -37,6 +39,7 @@ const ownCommand = (own: OwnCommand, run: (params: Json, context: Context) => Pr
     name: own.name,
     ...(own.description === undefined ? {} : { description: own.description }),
     ...ownEntry(own),
+    secrets: 'values',
     params: Value,
     parameters: parametersOf(own.params) as JsonObject,
     result: Value,

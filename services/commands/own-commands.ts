@@ -6,9 +6,6 @@ import type { CommandContext } from './define-command.ts';
 export const QUICK_MS_MAX = 5_000;
 const timeoutMsMax = 30 * 24 * 3600 * 1000;
 
-/** What stands there means something by its first part: tools of servers, runs, and values that stay sealed. */
-const RESERVED = /^(?:mcp|sentinel|data|ai|rag)\//;
-
 export const isSchema = (value: unknown): value is z.ZodType =>
   typeof value === 'object' && value !== null && '_zod' in value;
 const Schema = z.custom<z.ZodType>(isSchema, {
@@ -44,10 +41,6 @@ const Fields = z.strictObject({
     .regex(
       /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/,
       'a command is named by letters, digits, _ and -, in parts with / between them',
-    )
-    .refine(
-      (name) => !RESERVED.test(name),
-      'names that begin with mcp/, sentinel/, data/, ai/ or rag/ are kept for Sentinel itself',
     ),
   description: z.string().min(1).optional(),
   permission: z.enum(['read', 'write', 'shell', 'delete', 'network']),

@@ -144,6 +144,7 @@ export const diagnosticsCommands: Command[] = [
     description: 'Asks a language server what is wrong in files of the project, with file, line and message.',
     permission: 'read',
     speed: 'long',
+    secrets: 'values',
     textField: 'text',
     params: Params,
     result: Result,

@@ -107,6 +107,7 @@ export const editCommands: Command[] = [
       'Replaces passages of a file of the project: each "old" must be there once, and "new" comes in its place; all edits are made, or none.',
     permission: 'write',
     speed: 'long',
+    secrets: 'values',
     textField: 'diff',
     textParams: ['old', 'new'],
     params: Params,

@@ -67,6 +67,7 @@ export const undoCommands: Command[] = [
     // Files that the run has made are removed.
     permission: 'delete',
     speed: 'long',
+    secrets: 'values',
     params: Params,
     result: Result,
     run: undo,

@@ -135,6 +135,7 @@ export const verifyCommands: Command[] = [
       'Runs the checks that the project has (types and tests) and lists what failed, with file, line and message.',
     permission: 'shell',
     speed: 'long',
+    secrets: 'values',
     timeoutMs: shellTimeoutMs,
     textField: 'output',
     params: Params,

@@ -168,6 +168,7 @@ export const gitCommands: Command[] = [
       pull: 'network',
     },
     speed: 'long',
+    secrets: 'values',
     textField: 'output',
     textParams: ['message'],
     params: Params,

@@ -198,6 +198,7 @@ export const screenshotCommands: Command[] = [
     description: 'Shows a page in a browser and takes a picture of it.',
     permission: 'network',
     speed: 'long',
+    secrets: 'values',
     textField: 'title',
     params: Params,
     result: z.strictObject({

@@ -11,6 +11,7 @@ import type { Run } from '../../prisma/store/contract/contract.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { COMMAND_BOUNDS } from '../../operations/bounds.ts';
 import { type Command, type CommandContext, defineCommand } from '../../operations/command.ts';
+import type { Secrets } from '../../operations/secrets/secrets.ts';
 
 const Fields = z.record(z.string(), Value);
 const Handle = z.string().min(1);
@@ -52,9 +53,19 @@ async function start(params: RunParams, context: CommandContext): Promise<JsonOb
     handle: startedHandle(run.handle, key),
     inherited,
     ...(context.reach?.tools === undefined ? {} : { offered: context.reach.tools }),
+    secrets: tokensIn(params as JsonObject, context.secrets),
     by: run.handle,
   });
   return { handle: started.handle, workflowId: started.workflowId };
+}
+
+/** Those whose values the step could have used itself. */
+function tokensIn(params: JsonObject, secrets: Secrets | undefined): { [name: string]: string } {
+  if (secrets === undefined) return {};
+  const text = JSON.stringify(params);
+  return Object.fromEntries(
+    Object.entries(secrets.env).filter(([, token]) => text.includes(token) && secrets.unseal(token) !== token),
+  );
 }
 
 function summary(run: Run): JsonObject {

@@ -143,6 +143,8 @@ export const shellCommands: Command[] = [
     description: 'Runs a command line in the project, or a program with args, and returns its output and exit code.',
     permission: 'shell',
     speed: 'long',
+    // What is kept of a process in the background, so that any worker can start it, is unsealed where it starts.
+    secrets: ({ wait }) => (wait === false ? 'sealed' : 'values'),
     textField: 'stdout',
     takesShellLine: true,
     params: Params,

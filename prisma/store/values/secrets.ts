@@ -3,7 +3,7 @@
  * history, not in events.
  *
  * Invariant: a value goes only when no run under way can hold its token. Those of a run go a day after
- * it has ended; those of a schedule, from which any number of runs take them, once it is removed or
+ * it and the runs that its steps started have ended; those of a schedule, from which any number of runs take them, once it is removed or
  * replaced; those of a start that came to nothing, a day later.
  */
 import { LRUCache } from 'lru-cache';
@@ -21,8 +21,11 @@ export const scheduleOwner = (id: string): string => `${SCHEDULE}${id}`;
 /** The handles of a schedule's runs are its id and the time they were due. */
 const RUN_OF_SCHEDULE = `(starts_with(s.handle, '${SCHEDULE}') and starts_with(n.handle, substr(s.handle, ${SCHEDULE.length + 1}) || '-')
   and substr(n.handle, length(s.handle) - ${SCHEDULE.length - 2}) ~ '^\\d{4}-\\d\\d-\\d\\dT')`;
-const IS_HELD = `exists (select 1 from runs n where n.finished_at is null
-  and (n.handle = s.handle or starts_with(n.handle, s.handle || '/') or ${RUN_OF_SCHEDULE}))`;
+/** A run that a step started may have tokens of any run that led to it. */
+const IS_HELD = `exists (select 1 from runs r left join run_roots o on o.handle = split_part(r.handle, '/', 1)
+  cross join lateral (values (r.handle), (o.root)) n (handle) where r.finished_at is null
+  and (n.handle = s.handle or starts_with(n.handle, s.handle || '/') or ${RUN_OF_SCHEDULE}
+    or o.root = (select root from run_roots where handle = s.handle)))`;
 
 const SWEEP = `delete from sealed_values s where not ${IS_HELD} and (
   s.retired_at < now() - ${KEPT}

@@ -6,10 +6,12 @@ import { Failure } from '../../../world/failures/failures.ts';
 import { type ShellRequest } from '../../../operations/shell/child.ts';
 import { runShell } from '../../../operations/shell/run-shell.ts';
 import { StreamMask } from '../../../operations/shell/output/stream-mask.ts';
-import { sealEnvironment } from '../../../runs/seal-environment.ts';
+import { sealEnvironment, withHanded } from '../../../runs/seal-environment.ts';
 import { Masker } from '../../../language/masking/masker.ts';
 import { hiddenOf, looksSecret } from '../../../language/secrets.ts';
 import type { Store } from '../../../prisma/store/contract/contract.ts';
+import type { JsonObject } from '../../../language/json.ts';
+import { builtInRegistry } from '../../../systems/all.ts';
 import { shellContext, temporaryFolder } from '../harness/step-context.ts';
 
 /** The port of the store that keeps values, in memory. */
@@ -28,6 +30,7 @@ function vault(): Pick<Store, 'secrets'> {
   };
 }
 
+const registry = builtInRegistry();
 const value = `s3cr'et "$x" ü`;
 const plain = 'production';
 
@@ -49,6 +52,17 @@ describe('a run with listed environment variables', () => {
     const { env, token } = await opened();
     expect(token).toMatch(/^sealed_DEPLOY_TOKEN_[0-9a-f]{32}$/);
     expect(env['STAGE']).toBe(plain);
+  });
+
+  it('hands a token on to a run that its step starts, beside the variable that this run lists itself', async () => {
+    const { env, token } = await opened();
+    const own = { DEPLOY_TOKEN: 'own', 'given secret DEPLOY_TOKEN': 'earlier' };
+    expect(withHanded({}, env)).toEqual(env);
+    expect(withHanded(own, { DEPLOY_TOKEN: token })).toEqual({
+      ...own,
+      'given secret given secret DEPLOY_TOKEN': token,
+    });
+    expect(looksSecret('given secret KEY')).toBe(true);
   });
 
   it('gives the value to the process: by variable, in single quotes, as an argument, by stdin', async () => {
@@ -108,10 +122,12 @@ describe('a secret beside a process', () => {
   it('keeps its token where the params are kept: as data, and for a process that any worker may start', async () => {
     const { secrets, token } = await opened();
     const params = { command: 'deploy', env: { A: token } };
-    expect(unsealedFor('code/shell/execute', { ...params, wait: false }, secrets)).toEqual({ ...params, wait: false });
-    for (const kept of ['data/create', 'collaboration/chat/send'])
-      expect(unsealedFor(kept, params, secrets)).toEqual(params);
-    expect(unsealedFor('code/shell/execute', params, secrets)).toEqual({ command: 'deploy', env: { A: value } });
+    const given = (name: string, more: JsonObject = {}) =>
+      unsealedFor(registry.find(name), { ...params, ...more }, secrets);
+    expect(given('code/shell/execute', { wait: false })).toEqual({ ...params, wait: false });
+    for (const kept of ['data/create', 'collaboration/chat/send', 'sentinel/run', 'no/such'])
+      expect(given(kept)).toEqual(params);
+    expect(given('code/shell/execute')).toEqual({ command: 'deploy', env: { A: value } });
   });
 
   it.each(Array.from({ length: 10 }, (_, at) => 180 + 3 * at))(

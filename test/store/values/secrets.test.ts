@@ -56,6 +56,22 @@ test('those of a run go a day after it and the runs inside it have ended', async
   expect(await isKept('run', token)).toBe(false);
 });
 
+test('those of a run stay while a run goes on that a step of it, or of such a run, started', async () => {
+  const [first, second] = [await seal('starts'), await seal('run-1')];
+  for (const [handle, by] of [
+    ['run-1', 'starts'],
+    ['run-2', 'run-1/steps.0@1'],
+  ] as const)
+    await opened.store.cassettes.startedBy(handle, by);
+  for (const handle of ['starts', 'run-1', 'run-2', 'run-2/steps.0@1']) await begin(handle);
+  for (const handle of ['starts', 'run-1', 'run-2']) await end(handle);
+  await pass(25);
+  expect([await isKept('starts', first), await isKept('run-1', second)]).toEqual([true, true]);
+  await end('run-2/steps.0@1');
+  await pass(1);
+  expect([await isKept('starts', first), await isKept('run-1', second)]).toEqual([false, false]);
+});
+
 test('those of a start that came to nothing go after a day', async () => {
   const token = await seal('never-started');
   await pass(23);
