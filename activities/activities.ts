@@ -13,7 +13,7 @@ import { referredDefinitions } from '../prisma/store/values/referred-definitions
 import type { StepCheckpoints } from '../operations/checkpoints/step-checkpoints.ts';
 import { askForGroup } from './local/ask-for-group.ts';
 import { checkForm, digestOf } from './local/answers.ts';
-import { checkpointed, filesOf } from './steps/checkpointed.ts';
+import { checkpointed, filesOf, writesFiles } from './steps/checkpointed.ts';
 import type { CommandContext, RunPort } from '../operations/command.ts';
 import type { Registry } from '../operations/registry.ts';
 import {
@@ -59,7 +59,6 @@ import {
   type Secrets,
 } from '../operations/secrets/secrets.ts';
 import { findCommand } from '../language/catalogue.ts';
-import { mayWriteFiles } from '../language/permissions.ts';
 import { turnRequest } from '../interpreter/build-turn.ts';
 import type { AgentReport, RunInput } from '../interpreter/host.ts';
 import type { CommandEffect, TurnEffect, TurnOutcome } from '../interpreter/effect.ts';
@@ -323,8 +322,8 @@ async function runCommand(
   const entry = findCommand(parts.registry.catalogue, name);
   if (entry?.speed === 'quick' && entry.permission !== 'read') return once(store, context, run);
   const perform = (): Promise<Json> => (entry?.permission === 'read' ? reading(store, run) : once(store, context, run));
-  if (!mayWriteFiles(parts.registry.catalogue, name, params)) return perform();
-  const isBackground = name === 'code/shell/execute' && params['wait'] === false;
+  if (!writesFiles(parts.registry, name, params)) return perform();
+  const isBackground = parts.registry.find(name)?.isBackground?.(params) === true;
   const paths = filesOf(parts.registry, name, params, context);
   return checkpointed(parts.checkpoints, context, { what: name, isBackground, paths }, perform);
 }

@@ -9,7 +9,7 @@ import type { Strand, RunInput } from './host.ts';
 import { bodyAround, keptResultsOf, resultsUnder } from './results.ts';
 import type { Walk } from './walk-state.ts';
 import { definitionPathOf } from './edited-paths.ts';
-import { entryOf, shellLineOf } from '../language/catalogue.ts';
+import { entryOf, SHELL_COMMAND, shellLineOf } from '../language/catalogue.ts';
 import type { CommandStep, Definition } from '../language/model.ts';
 import { isNameOfRun } from './names-set.ts';
 import { readsField } from './program.ts';
@@ -169,7 +169,7 @@ export function paramsOf({ definition, catalogue }: Known, step: CommandStep, re
 
 /** Beside `args`, which no shell reads, `command` names a program. */
 function isProgramName({ command, params }: CommandStep, name: string): boolean {
-  return command === 'code/shell/execute' && name === 'command' && params?.['args'] !== undefined;
+  return command === SHELL_COMMAND && name === 'command' && params?.['args'] !== undefined;
 }
 
 /** What has no value stays null, for the command to refuse: a file is not emptied because a name was mistyped. */
@@ -188,7 +188,7 @@ function withLine(command: string, read: JsonObject, written: string, reader: Re
         'what the command line refers to is too large for its environment; use a shell step, or hand it over as "stdin"',
     };
   if (Object.keys(env).length === 0) return { ...read, command: line };
-  if (command !== 'code/shell/execute') return withRun(read, line, env);
+  if (command !== SHELL_COMMAND) return withRun(read, line, env);
   return { ...read, command: line, ...(isJsonObject(own) ? { env: { ...env, ...own } } : {}) };
 }
 
@@ -213,6 +213,6 @@ function withRun(
 
 /** A process whose port the definition reads is waited for until it serves one. */
 function portOf(definition: Definition, { command, params, outputTo }: CommandStep): { port?: true } {
-  const isStarted = command === 'code/shell/execute' && params?.['wait'] === false;
+  const isStarted = command === SHELL_COMMAND && params?.['wait'] === false;
   return isStarted && outputTo !== undefined && readsField(definition, outputTo, 'port') ? { port: true } : {};
 }

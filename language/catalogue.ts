@@ -114,6 +114,9 @@ export function toolsOf(
 /** Collects the context of a pass. */
 export const CONTEXT_COMMAND = 'rag/build';
 
+/** What a shell step is as a command. */
+export const SHELL_COMMAND = 'code/shell/execute';
+
 /** Where a definition's recipe or its sources name what its model steps are to know, it is collected before each pass. */
 export const hasSources = (definition: Definition): boolean => namesSources(definition) && asksModel(definition);
 

@@ -3,6 +3,7 @@
  * then ends the run. It is data everywhere except inside an activity, where it is thrown as
  * `Failure` (world/failures/failures.ts).
  */
+import { SHELL_COMMAND } from './catalogue.ts';
 import type { JsonObject } from './json.ts';
 import type { Definition, Step } from './model.ts';
 
@@ -56,7 +57,7 @@ export const isPermanent = ({ code }: Pick<FailureInfo, 'code'>): boolean => PER
 /** Runs a process and has its exit code in its result. */
 export function isShell(step: Step): boolean {
   if (step.type === 'shell') return true;
-  return step.type === 'command' && step.command === 'code/shell/execute' && step.params?.['wait'] !== false;
+  return step.type === 'command' && step.command === SHELL_COMMAND && step.params?.['wait'] !== false;
 }
 
 /** Whether an exit code other than 0 is a failure of the step; `defaults`: of the definition that it is in. */

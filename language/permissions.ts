@@ -73,7 +73,7 @@ export function permissionOf(catalogue: Catalogue, step: Step): Permission | nul
   }
 }
 
-/** Whether a command may change files of the project: it is then done between two states of it. */
+/** Whether a command may change files of the project, by its permission: it is then done between two states of it. */
 export function mayWriteFiles(
   catalogue: Catalogue,
   name: string,
@@ -82,10 +82,8 @@ export function mayWriteFiles(
   const entry = findCommand(catalogue, name);
   if (entry === undefined || entry.speed === 'quick' || entry.otherRuns !== undefined) return false;
   const permission = permissionOfCommand(catalogue, name, params);
-  // Of what needs the network, a pull changes files, and code of others may.
-  if (permission === 'network')
-    return entry.unconfined === true || (name === 'code/git' && params?.['operation'] === 'pull');
-  return permission !== 'read';
+  // Of what needs the network, code of others may.
+  return permission === 'network' ? entry.unconfined === true : permission !== 'read';
 }
 
 /** What a command of a run would do. */

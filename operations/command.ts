@@ -11,6 +11,7 @@ import type { Json, JsonObject } from '../language/json.ts';
 import type { Caller } from './caller.ts';
 import type { StepCheckpoints } from './checkpoints/step-checkpoints.ts';
 import type { Metrics } from './metrics.ts';
+import type { Predicted, SimulatedWorld } from './predicted.ts';
 import type { BackgroundProcesses } from './shell/background.ts';
 import type { Tx } from './tx.ts';
 import type { Secrets, TakesSecrets } from './secrets/secrets.ts';
@@ -138,8 +139,16 @@ export interface Command<Params = unknown, Result extends Json = Json> extends C
   needs?: readonly (readonly string[])[];
   result: z.ZodType<Result>;
   run(params: Params, context: Context): Promise<Result>;
+  /** Parameters that name a run of which it says or does something: a model names none of other projects. */
+  runParams?: readonly string[];
+  /** It only begins a process, which goes on after the step. */
+  isBackground?(params: JsonObject): boolean;
+  /** Whether it changes files of the project, of one with a permission that does not say so. */
+  writesFiles?(params: JsonObject): boolean;
   /** All files that it can write, from the root of the project; absent where nobody can say before. */
   writes?(params: Params, context: CommandContext): string[];
+  /** What it would do, for a simulation; absent: nobody can say. */
+  predict?(params: JsonObject, world: SimulatedWorld): Predicted;
   /** What it would do, for a person who is to approve it; of one that `resolves`. */
   resolve?(params: Params, context: CommandContext): Json | Promise<Json>;
 }

@@ -8,7 +8,6 @@ import { depthFault, isJsonObject, valueFault, type Json, type ValueFault } from
 import { Failure } from '../world/failures/failures.ts';
 import { toolNameProblems } from '../language/models/tool-names.ts';
 import { durationIn } from '../language/references/duration.ts';
-import { RUN_PARAMS } from '../language/rights/powers.ts';
 import type { Caller } from './caller.ts';
 import type { Command, CommandContext, Context, WorkerParts } from './command.ts';
 import { processMetrics } from './metrics.ts';
@@ -179,7 +178,7 @@ async function whole(command: Command, context: CommandContext, run: (tx: Comman
 
 async function runCommand(command: Command, params: Json, context: Context): Promise<Json> {
   const given = readParams(command, params);
-  await refuseOtherProjects(command.name, given, context);
+  await refuseOtherProjects(command, given, context);
   const result = await command.run(given, context);
   refuse(valueFault(result, `the result of ${command.name}`));
   const checked = command.result.safeParse(result);
@@ -191,9 +190,13 @@ async function runCommand(command: Command, params: Json, context: Context): Pro
 }
 
 /** A model says nothing to runs of other projects, and hears nothing of them. */
-async function refuseOtherProjects(name: string, given: unknown, context: CommandContext): Promise<void> {
+async function refuseOtherProjects(
+  { name, runParams = [] }: Command,
+  given: unknown,
+  context: CommandContext,
+): Promise<void> {
   if (context.confinement?.byModel !== true) return;
-  for (const param of RUN_PARAMS[name] ?? []) {
+  for (const param of runParams) {
     const handle = (given as { [param: string]: unknown })[param];
     if (typeof handle !== 'string') continue;
     const found = await context.store.runs.find(handle);

@@ -1,5 +1,6 @@
 /** A step that may write to its project, between two recorded states of it. */
 import type { JsonObject } from '../../language/json.ts';
+import { mayWriteFiles } from '../../language/permissions.ts';
 import type { StepCheckpoints, WritingStep } from '../../operations/checkpoints/step-checkpoints.ts';
 import { type Secrets, unsealedFor } from '../../operations/secrets/secrets.ts';
 import { beating } from '../../world/processes/beating.ts';
@@ -25,6 +26,10 @@ export async function checkpointed<Result>(
     if (!step.isBackground) await beating(context, end);
   }
 }
+
+/** Whether a command may change files of the project. */
+export const writesFiles = (registry: Registry, name: string, params: JsonObject): boolean =>
+  mayWriteFiles(registry.catalogue, name, params) || registry.find(name)?.writesFiles?.(params) === true;
 
 /** A name that is a secret is no one's to keep: then nobody says which file it is. */
 export function filesOf(

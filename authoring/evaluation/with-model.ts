@@ -1,10 +1,12 @@
 /** A definition whose models are chosen from outside: where it says `auto`, or nothing. */
+import { findCommand } from '../../language/catalogue.ts';
+import { builtInCatalogue } from '../../systems/catalogue.ts';
 import { blocksOf, withBlocks, withSteps } from '../../language/blocks.ts';
 import type { Definition, Step } from '../../language/model.ts';
 import type { Known } from '../../client/read-definition.ts';
 
-/** Commands that take a model as a parameter, as steps do. */
-const ASKING = new Set(['ai/generate', 'ai/should-respond']);
+/** Some commands take a model as a parameter, as steps do. */
+const asksModel = (command: string): boolean => findCommand(builtInCatalogue(), command)?.asksModel === true;
 
 const isOpen = (model: unknown): boolean => model === undefined || model === 'auto';
 
@@ -26,7 +28,7 @@ const inBlock = (steps: readonly Step[], model: string): Step[] => steps.map((st
 
 function inStep(step: Step, model: string): Step {
   if (step.type === 'llm') return isOpen(step.model) ? { ...step, model } : step;
-  if (step.type === 'command' && ASKING.has(step.command) && isOpen(step.params?.['model']))
+  if (step.type === 'command' && asksModel(step.command) && isOpen(step.params?.['model']))
     return { ...step, params: { ...step.params, model } };
   if (step.type === 'sentinel' && !('$ref' in step.definition))
     return { ...step, definition: withModel(step.definition, model) };

@@ -82,7 +82,9 @@ export async function simulate({
   persona,
 }: SimulationRequest): Promise<SimulationReport> {
   const overlay = new Overlay(project);
-  const answers = new Predictions({ replies }, overlay, SIMULATED_EFFECTS_MAX);
+  // With their code: a verb that simulates nothing does without it.
+  const { builtInCommands } = await import('../../systems/all.ts');
+  const answers = new Predictions({ replies }, overlay, SIMULATED_EFFECTS_MAX, builtInCommands);
   const scenario = { definition, library: libraryOf(definition, known), catalogue, inputs };
   const waits: SimulationReport['warnings'] = [];
   const whenStuck = (runs: readonly ScriptedRun[]): void => {

@@ -126,7 +126,7 @@ export function parseDefinition(value: unknown, options: ReadOptions): ReadResul
     ),
     ...checkExposure(sites, origins, catalogue),
     ...checkNesting(sites, origins, { knownRefs, refusedRefs: options.refusedRefs, nearRef: options.nearRef }),
-    ...checkHanded(sites, origins, (handed) => parseDefinition(handed, ofNoFile(options)).problems),
+    ...checkHanded(sites, origins, catalogue, (handed) => parseDefinition(handed, ofNoFile(options)).problems),
   );
   const { persona } = origins;
   const { problems: listed, inferred } = settled(problems, origins);

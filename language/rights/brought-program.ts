@@ -6,13 +6,10 @@
  *
  * The tables below are the whole of it: a key that has no row here is no key of the format, or does not compile.
  */
-import { toolsOf, type Catalogue } from '../catalogue.ts';
+import { SHELL_COMMAND, toolsOf, type Catalogue } from '../catalogue.ts';
 import type { Json } from '../json.ts';
 import type { Definition, LoopConfig, Safety, Step } from '../model.ts';
 import { secretFilesIn } from './secret-files.ts';
-
-/** What a shell line is as a command. */
-const SHELL = 'code/shell/execute';
 
 interface Held {
   catalogue: Catalogue;
@@ -104,7 +101,7 @@ type StepRows = { readonly [Type in Step['type']]: Rows<Extract<Step, { type: Ty
 export const STEPS: StepRows = {
   shell: {
     ...COMMON,
-    command: (_line, held) => uses(SHELL, held),
+    command: (_line, held) => uses(SHELL_COMMAND, held),
     args: 'free',
     cwd: 'free',
     env: 'free',

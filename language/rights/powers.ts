@@ -236,22 +236,6 @@ export const POWERS: readonly Power[] = [
   },
 ];
 
-/** Where a command names a run of which it says or does something. */
-export const RUN_PARAMS: { readonly [command: string]: readonly string[] } = {
-  'sentinel/status': ['handle'],
-  'sentinel/logs/list': ['handle'],
-  'sentinel/logs/read': ['handle'],
-  'sentinel/logs/tail': ['handle'],
-  'sentinel/step/list': ['sentinelId'],
-  'sentinel/step/add': ['sentinelId'],
-  'sentinel/step/update': ['sentinelId'],
-  'sentinel/step/remove': ['sentinelId'],
-  'sentinel/pause': ['handle', 'sentinelId'],
-  'sentinel/resume': ['handle', 'sentinelId'],
-  'sentinel/stop': ['handle', 'sentinelId'],
-  'sentinel/cancel': ['handle', 'sentinelId'],
-};
-
 /** The sentence that refuses a process of a step what the verb is asked for; null where it may. */
 export function refusedWithinStep(
   verb: string,

@@ -4,7 +4,8 @@
  */
 import * as z from 'zod';
 import { type Command, defineCommand } from '../../operations/command.ts';
-import { chatLengthMax, ROOM, roomRule, speakerOf } from './messages.ts';
+import { simulatedText } from '../../operations/predicted.ts';
+import { chatEvent, chatLengthMax, ROOM, roomRule, speakerOf } from './messages.ts';
 import { messagesIn, rooms, say } from './store.ts';
 
 /** Of a room that are read at once. */
@@ -34,6 +35,11 @@ export const chatCommands: Command[] = [
     async run({ room, message }, context) {
       const { author, event } = await say(context, room, message);
       return { room, author, message, event };
+    },
+    predict({ room = 'general', message }) {
+      const name = simulatedText(room);
+      const said = { room: name, author: 'the simulation', message: simulatedText(message), event: chatEvent(name) };
+      return { text: `says something in ${name}`, source: 'assumed', result: said };
     },
   }),
   defineCommand({

@@ -6,7 +6,8 @@
 import { ownMasker } from '../../world/own-keys/own-keys.ts';
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import type { JsonObject } from '../../language/json.ts';
+import { isJsonObject, type JsonObject } from '../../language/json.ts';
+import { type Predicted, type SimulatedWorld, simulatedText } from '../../operations/predicted.ts';
 import type { Edit } from '../../world/editing/apply-edits.ts';
 import { editFile, type EditResult } from '../../world/editing/edit-file.ts';
 import { COMMAND_BOUNDS } from '../../operations/bounds.ts';
@@ -100,6 +101,20 @@ async function note(noted: Noted, context: CommandContext): Promise<void> {
   await context.store.journal.keep(context.run.handle, noteKey(context), noted as unknown as JsonObject);
 }
 
+const simulatedEdit = ({ old, new: replacement, all }: JsonObject): Edit => ({
+  old: simulatedText(old),
+  new: simulatedText(replacement),
+  all: all === true,
+});
+
+function predict(params: JsonObject, { files }: SimulatedWorld): Predicted {
+  const path = simulatedText(params['path']);
+  const edits = Array.isArray(params['edits']) ? params['edits'].filter(isJsonObject) : [params];
+  const { after, result } = editFile(files.read(path), edits.map(simulatedEdit), path);
+  files.write(path, after);
+  return { text: `edits ${path} from line ${result.firstLine}`, source: 'project', result };
+}
+
 export const editCommands: Command[] = [
   defineCommand({
     name: 'code/edit',
@@ -114,6 +129,7 @@ export const editCommands: Command[] = [
     needs: [['old', 'new'], ['edits']],
     result: Result,
     run: edit,
+    predict,
     writes: filesWritten,
   }),
 ];

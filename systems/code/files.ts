@@ -1,6 +1,8 @@
 /** Files of the run's project, as text or bytes. */
 import * as z from 'zod';
 import { Failure } from '../../world/failures/failures.ts';
+import type { JsonObject } from '../../language/json.ts';
+import { type Predicted, type SimulatedWorld, simulatedText } from '../../operations/predicted.ts';
 import { type Command, type CommandContext, defineCommand } from '../../operations/command.ts';
 import { filesWritten, readWhole, writeWhole } from '../../operations/files/whole-file.ts';
 
@@ -29,6 +31,24 @@ async function write({ path, content }: { path: string; content: string }, conte
 
 const Path = z.string().min(1);
 
+function predictRead(params: JsonObject, { files }: SimulatedWorld): Predicted {
+  const path = simulatedText(params['path']);
+  const bytes = files.read(path);
+  const encoding = params['encoding'] === 'base64' ? 'base64' : 'utf8';
+  return {
+    text: `reads ${path} (${bytes.length} bytes)`,
+    source: 'project',
+    result: { path, content: bytes.toString(encoding), bytes: bytes.length },
+  };
+}
+
+function predictWrite(params: JsonObject, { files }: SimulatedWorld): Predicted {
+  const path = simulatedText(params['path']);
+  const { bytes, changed, isNew } = files.write(path, simulatedText(params['content']));
+  const deed = isNew ? 'creates' : changed ? 'changes' : 'leaves as it is:';
+  return { text: `${deed} ${path} (${bytes} bytes)`, source: 'project', result: { path, bytes, changed } };
+}
+
 export const codeCommands: Command[] = [
   defineCommand({
     name: 'code/read',
@@ -40,6 +60,7 @@ export const codeCommands: Command[] = [
     params: z.strictObject({ path: Path, encoding: Encoding.optional() }),
     result: z.strictObject({ path: z.string(), content: z.string(), bytes: z.number() }),
     run: read,
+    predict: predictRead,
   }),
   defineCommand({
     name: 'code/write',
@@ -51,6 +72,7 @@ export const codeCommands: Command[] = [
     params: z.strictObject({ path: Path, content: z.string() }),
     result: z.strictObject({ path: z.string(), bytes: z.number(), changed: z.boolean() }),
     run: write,
+    predict: predictWrite,
     writes: filesWritten,
   }),
 ];

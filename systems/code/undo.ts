@@ -71,6 +71,11 @@ export const undoCommands: Command[] = [
     params: Params,
     result: Result,
     run: undo,
+    predict: ({ key }) => ({
+      text: `takes back what the run changed${typeof key === 'string' ? ` from ${key} on` : ''}`,
+      source: 'assumed',
+      result: { files: [], conflicts: [], left: [], gaps: [] },
+    }),
     resolves: true,
     resolve: shownUndo,
   }),

@@ -14,6 +14,7 @@ import type { DataRecord, RecordChoice, RecordQuery } from '../../prisma/store/c
 import { changedAction, refuseChanged, shownOf } from '../../operations/approved-action.ts';
 import { COMMAND_BOUNDS } from '../../operations/bounds.ts';
 import { type Command, type CommandContext, defineCommand } from '../../operations/command.ts';
+import { predictCreate, predictDelete, predictList, predictRead, predictUpdate } from './predict.ts';
 
 /** What the store says of each record. */
 const OWN_FIELDS = ['collection', 'createdAt'] as const;
@@ -173,6 +174,7 @@ export const dataCommands: Command[] = [
     params: CreateParams,
     result: Row,
     run: create,
+    predict: predictCreate,
   }),
   defineCommand({
     name: 'data/list',
@@ -182,6 +184,7 @@ export const dataCommands: Command[] = [
     params: ListParams,
     result: z.array(Row),
     run: list,
+    predict: predictList,
   }),
   defineCommand({
     name: 'data/read',
@@ -191,6 +194,7 @@ export const dataCommands: Command[] = [
     params: ReadParams,
     result: Row.nullable(),
     run: read,
+    predict: predictRead,
   }),
   defineCommand({
     name: 'data/update',
@@ -201,6 +205,7 @@ export const dataCommands: Command[] = [
     needs: [['id'], ['filter']],
     result: z.array(Row),
     run: update,
+    predict: predictUpdate,
     resolves: true,
     resolve: shownRecords,
   }),
@@ -213,6 +218,7 @@ export const dataCommands: Command[] = [
     needs: [['id'], ['filter']],
     result: z.strictObject({ deleted: z.number() }),
     run: remove,
+    predict: predictDelete,
     resolves: true,
     resolve: shownRecords,
   }),

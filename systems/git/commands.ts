@@ -9,6 +9,7 @@ import type { JsonObject } from '../../language/json.ts';
 import { changedAction, refuseChanged } from '../../operations/approved-action.ts';
 import { COMMAND_BOUNDS } from '../../operations/bounds.ts';
 import { type Command, type CommandContext, defineCommand } from '../../operations/command.ts';
+import { type Predicted, type SimulatedWorld, simulatedText } from '../../operations/predicted.ts';
 import { BRANCH_OPERATIONS, isBranchOperation, runBranchOperation } from './branches.ts';
 import { checkRemote, confined, git, head, Name, Paths, revision, runGit, submodules } from './run-git.ts';
 import { shownGit } from './shown.ts';
@@ -148,6 +149,16 @@ async function runOperation(params: Params, context: CommandContext): Promise<Js
 
 const Result = z.looseObject({ operation: z.string(), output: z.string() }) as unknown as z.ZodType<JsonObject>;
 
+/** As a command line, it is taken to succeed. */
+function predict({ operation, paths = [] }: JsonObject, { files }: SimulatedWorld): Predicted {
+  for (const path of Array.isArray(paths) ? paths : [paths]) files.check(simulatedText(path));
+  return {
+    text: `git ${simulatedText(operation)}`,
+    source: 'assumed',
+    result: { success: true, exitCode: 0, stdout: '', stderr: '', output: '' },
+  };
+}
+
 export const gitCommands: Command[] = [
   defineCommand({
     name: 'code/git',
@@ -169,11 +180,13 @@ export const gitCommands: Command[] = [
     },
     speed: 'long',
     secrets: 'values',
+    writesFiles: ({ operation }) => operation === 'pull',
     textField: 'output',
     textParams: ['message'],
     params: Params,
     result: Result,
     run: runOperation,
+    predict,
     resolves: true,
     resolve: shownGit,
   }),

@@ -49,6 +49,7 @@ export const healthCommands: Command[] = [
     params: z.strictObject({}),
     result: Health,
     run: health,
+    predict: () => ({ text: 'asks how the services are', source: 'assumed', result: { status: 'healthy' } }),
   }),
   defineCommand({
     name: 'runtime/metrics/all',

@@ -14,6 +14,7 @@ import { NO_USAGE, plusUsage, tokensOf, type TokenUsage } from '../../language/m
 import { Failure } from '../../world/failures/failures.ts';
 import { shouldRespond } from './should-respond.ts';
 import { type Command, type CommandContext, defineCommand } from '../../operations/command.ts';
+import type { Predicted } from '../../operations/predicted.ts';
 
 const Text = z.string().min(1);
 const Asking = {
@@ -198,6 +199,8 @@ async function decide(params: z.infer<typeof RespondParams>, context: CommandCon
 
 const Row = z.custom<JsonObject>((value) => isJsonObject(value));
 
+const asked = (): Predicted => ({ text: 'asks a model', source: 'assumed' });
+
 export const aiCommands: Command[] = [
   defineCommand({
     name: 'ai/generate',
@@ -212,6 +215,7 @@ export const aiCommands: Command[] = [
     needs: [['prompt'], ['messages'], ['ragContext']],
     result: Row,
     run: generate,
+    predict: asked,
   }),
   defineCommand({
     name: 'ai/should-respond',
@@ -226,5 +230,6 @@ export const aiCommands: Command[] = [
     needs: [['message'], ['ragContext']],
     result: Row,
     run: decide,
+    predict: asked,
   }),
 ];

@@ -172,5 +172,10 @@ export const ragCommands: Command[] = [
     params: Params,
     result: Row,
     run: build,
+    predict: () => ({
+      text: 'collects what models are told',
+      source: 'assumed',
+      result: { text: '', tokens: 0, sources: [], leftOut: [] },
+    }),
   }),
 ];

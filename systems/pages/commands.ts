@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { Failure } from '../../world/failures/failures.ts';
 import { findHelper, helperPath } from '../../world/own-programs/helper-programs.ts';
 import { type Command, type CommandContext, defineCommand } from '../../operations/command.ts';
+import { simulatedText } from '../../operations/predicted.ts';
 import { namesProxy } from '../../world/pages/onward.ts';
 import { PageProxy } from '../../world/pages/page-proxy.ts';
 
@@ -212,5 +213,6 @@ export const screenshotCommands: Command[] = [
       image: z.string(),
     }),
     run: screenshot,
+    predict: ({ url }) => ({ text: `takes a picture of ${simulatedText(url)}`, source: 'assumed' }),
   }),
 ];

@@ -119,6 +119,7 @@ const logCommands: Command[] = [
     description: 'Lists the output streams of a run.',
     permission: 'read',
     speed: 'quick',
+    runParams: ['handle'],
     params: z.strictObject({ handle: Handle }),
     result: z.array(z.strictObject({ stream: z.string(), bytes: z.number() })),
     run: async ({ handle }, context) => context.store.logs.streams((await findRun(handle, context)).handle),
@@ -129,6 +130,7 @@ const logCommands: Command[] = [
     permission: 'read',
     speed: 'quick',
     textField: 'text',
+    runParams: ['handle'],
     params: z.strictObject({
       handle: Handle,
       stream: Stream,
@@ -147,6 +149,7 @@ const logCommands: Command[] = [
     permission: 'read',
     speed: 'quick',
     textField: 'text',
+    runParams: ['handle'],
     params: z.strictObject({ handle: Handle, stream: Stream, lines: Lines.default(50) }),
     result: LogSlice,
     async run({ handle, stream, lines }, context) {
@@ -191,6 +194,7 @@ export const sentinelCommands: Command[] = [
     description: 'Says how a run stands.',
     permission: 'read',
     speed: 'quick',
+    runParams: ['handle'],
     params: z.strictObject({ handle: Handle }),
     result: Row,
     run: readStatus,

@@ -76,6 +76,7 @@ export const stepCommands: Command[] = [
     description: 'Lists the steps of a run, and which of them can still be changed.',
     permission: 'read',
     speed: 'long',
+    runParams: ['sentinelId'],
     params: z.strictObject({ sentinelId: z.string().min(1) }),
     result: Row,
     async run({ sentinelId }, { runs }) {
@@ -90,6 +91,7 @@ export const stepCommands: Command[] = [
     speed: 'long',
     otherRuns: 'edits',
     programParams: ['step'],
+    runParams: ['sentinelId'],
     params: z.strictObject({ ...Where, step: Fields }),
     result: Row,
     run: async (given, context) =>
@@ -102,6 +104,7 @@ export const stepCommands: Command[] = [
     speed: 'long',
     otherRuns: 'edits',
     programParams: ['step'],
+    runParams: ['sentinelId'],
     params: Update,
     result: Row,
     run: update,
@@ -112,6 +115,7 @@ export const stepCommands: Command[] = [
     permission: 'write',
     speed: 'long',
     otherRuns: 'edits',
+    runParams: ['sentinelId'],
     params: z.strictObject(Where),
     result: Row,
     run: async (given, context) => edit(context, given, { op: 'remove', revision: await revisionAt(context, given) }),

@@ -4,7 +4,7 @@
  * waits for it.
  */
 import * as z from 'zod';
-import type { Json } from '../../language/json.ts';
+import type { Json, JsonObject } from '../../language/json.ts';
 import { watchTimeoutMs } from '../../language/limits.ts';
 import { Rule, Value } from '../../language/model.ts';
 import type { Started } from '../../operations/shell/background.ts';
@@ -137,6 +137,8 @@ function watch(
   });
 }
 
+const isBackground = ({ wait }: JsonObject): boolean => wait === false;
+
 export const shellCommands: Command[] = [
   defineCommand({
     name: 'code/shell/execute',
@@ -144,7 +146,8 @@ export const shellCommands: Command[] = [
     permission: 'shell',
     speed: 'long',
     // What is kept of a process in the background, so that any worker can start it, is unsealed where it starts.
-    secrets: ({ wait }) => (wait === false ? 'sealed' : 'values'),
+    secrets: (params) => (isBackground(params) ? 'sealed' : 'values'),
+    isBackground,
     textField: 'stdout',
     takesShellLine: true,
     params: Params,

@@ -125,7 +125,7 @@ const laws: Law[] = [
       'systems/catalogue.ts',
     ],
   },
-  // A simulation confines paths and edits files as the commands do.
+  // A simulation confines paths as the commands do, and asks each what it would do.
   {
     folder: 'authoring/',
     ours: [
@@ -136,11 +136,12 @@ const laws: Law[] = [
       'prisma/',
       'services/',
       'runs/',
+      'types:operations/',
       'types:world/',
       'world/failures/failures.ts',
       'world/confinement/confine.ts',
-      'world/editing/',
       'world/definitions/',
+      'systems/all.ts',
       'systems/catalogue.ts',
     ],
   },

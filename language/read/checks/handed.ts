@@ -2,6 +2,7 @@
  * Definitions that are handed to `sentinel/run` or `sentinel/create`: what takes them reads them, and what is
  * wrong with them would be found only then. It is told as a warning, because the step may be meant to fail.
  */
+import { type Catalogue, type CommandFacts, findCommand } from '../../catalogue.ts';
 import type { Problem } from '../../problems.ts';
 import { isFilePath } from '../../references/written-references.ts';
 import { isPlain, type Origins } from '../draft/draft.ts';
@@ -11,20 +12,21 @@ import type { Sites } from '../inventory/sites.ts';
 /** What the store may know by then. */
 const KNOWN_LATER: ReadonlySet<string> = new Set(['UNKNOWN_DEFINITION', 'REFERENCE_CYCLE', 'NESTING_TOO_DEEP']);
 
-/** What comes of a definition that cannot be read, by command. */
-const TAKES_DEFINITION: ReadonlyMap<string, string> = new Map([
-  ['sentinel/run', 'the run cannot be started'],
-  ['sentinel/start', 'the run cannot be started'],
-  ['sentinel/create', 'the definition cannot be stored'],
-]);
+/** What comes of a definition that cannot be read, by what the command does with it. */
+const CONSEQUENCES: { readonly [does in NonNullable<CommandFacts['otherRuns']>]?: string } = {
+  starts: 'the run cannot be started',
+  defines: 'the definition cannot be stored',
+};
 
 export function checkHanded(
   sites: Sites,
   origins: Origins,
+  catalogue: Catalogue,
   problemsOf: (definition: object) => readonly Problem[],
 ): Problem[] {
   return sites.steps.flatMap(({ step, path }): Problem | Problem[] => {
-    const consequence = step.type === 'command' ? TAKES_DEFINITION.get(step.command) : undefined;
+    const does = step.type === 'command' ? findCommand(catalogue, step.command)?.otherRuns : undefined;
+    const consequence = does === undefined ? undefined : CONSEQUENCES[does];
     if (step.type !== 'command' || consequence === undefined) return [];
     const definition = step.params?.['definition'];
     const ref = isPlain(definition) ? definition['$ref'] : definition;

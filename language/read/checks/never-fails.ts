@@ -1,5 +1,6 @@
 /** Steps that are to be tried again, or to end their siblings, when they fail, and that hardly can: an exit code is a result. */
 import { blocksOf } from '../../blocks.ts';
+import { SHELL_COMMAND } from '../../catalogue.ts';
 import { failsByExitCode, isShell } from '../../failure.ts';
 import type { Definition, Step } from '../../model.ts';
 import type { Problem } from '../../problems.ts';
@@ -19,8 +20,7 @@ export function checkNeverFails(sites: Sites, origins: Origins): Problem[] {
 
 function withoutExitCode({ step, path }: StepSite, origins: Origins): Problem[] {
   if (step.type !== 'command' || step.failOn === undefined || isShell(step)) return [];
-  const why =
-    step.command === 'code/shell/execute' ? 'nothing waits for its exit code' : `${step.command} has no exit code`;
+  const why = step.command === SHELL_COMMAND ? 'nothing waits for its exit code' : `${step.command} has no exit code`;
   return [
     {
       code: 'KEY_WITHOUT_EFFECT',

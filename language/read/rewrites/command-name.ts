@@ -1,5 +1,7 @@
+import { SHELL_COMMAND } from '../../catalogue.ts';
+
 /** Commands that have another name elsewhere. */
-const SPELLINGS: Readonly<Record<string, string>> = { 'shell/execute': 'code/shell/execute' };
+const SPELLINGS: Readonly<Record<string, string>> = { 'shell/execute': SHELL_COMMAND };
 
 /** The name that the format has for a command. */
 export function commandNamed(name: string): string {

@@ -1,4 +1,5 @@
 /** A working folder stated once for a whole pipeline is where each of its shell steps works that states none. */
+import { SHELL_COMMAND } from '../../catalogue.ts';
 import { isPlain, type Draft, type Plain } from '../draft/draft.ts';
 
 /** After the steps are canonical. */
@@ -16,7 +17,7 @@ function spread(value: unknown, cwd: string): void {
   }
   if (!isPlain(value)) return;
   if (value['type'] === 'shell') value['cwd'] ??= cwd;
-  if (value['type'] === 'command' && value['command'] === 'code/shell/execute')
+  if (value['type'] === 'command' && value['command'] === SHELL_COMMAND)
     value['params'] = withCwd(value['params'], cwd);
   for (const key of ['steps', 'then', 'else', 'always', 'branches', 'definition']) spread(value[key], cwd);
 }

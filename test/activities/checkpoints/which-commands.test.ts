@@ -2,9 +2,10 @@
 import { expect, it } from 'vitest';
 import { builtInRegistry } from '../../../systems/all.ts';
 import type { Catalogue, Permission } from '../../../language/catalogue.ts';
+import { writesFiles } from '../../../activities/steps/checkpointed.ts';
 import { mayWriteFiles } from '../../../language/permissions.ts';
 
-const { catalogue } = builtInRegistry();
+const registry = builtInRegistry();
 
 const git = (...operations: string[]): [string, { operation: string }][] =>
   operations.map((operation) => ['code/git', { operation }]);
@@ -17,7 +18,7 @@ it.each([
   ['code/shell/execute', {}],
   ...git('add', 'commit', 'switch', 'unstage', 'restore', 'stash', 'unstash', 'merge', 'pull'),
 ] as [string, object][])('%s %j is', (name, params) => {
-  expect(mayWriteFiles(catalogue, name, params as Record<string, string>)).toBe(true);
+  expect(writesFiles(registry, name, params as Record<string, string>)).toBe(true);
 });
 
 it.each([
@@ -33,7 +34,7 @@ it.each([
   ['nobody/knows', {}],
   ...git('status', 'diff', 'log', 'show', 'branches', 'stashes', 'fetch', 'push'),
 ] as [string, object][])('%s %j is not', (name, params) => {
-  expect(mayWriteFiles(catalogue, name, params as Record<string, string>)).toBe(false);
+  expect(writesFiles(registry, name, params as Record<string, string>)).toBe(false);
 });
 
 it.each<[Permission, boolean]>([
