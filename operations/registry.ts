@@ -12,6 +12,7 @@ import type { Caller } from './caller.ts';
 import type { Command, CommandContext, Context, WorkerParts } from './command.ts';
 import { processMetrics } from './metrics.ts';
 import { CommandTx } from './command-tx.ts';
+import { unsealedFor } from './secrets/secrets.ts';
 import { BackgroundProcesses } from './shell/background.ts';
 
 export interface Registry {
@@ -67,7 +68,9 @@ export function createRegistry(
     tx,
     commands: registry,
     worker,
-    call: (name, params, over) => registry.run(name, params, { ...context, ...over }),
+    // Whatever the one that calls was given.
+    call: (name, params, over) =>
+      registry.run(name, unsealedFor(registry.find(name), params, context.secrets), { ...context, ...over }),
   });
   const registry: Registry = {
     get catalogue() {

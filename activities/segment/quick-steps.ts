@@ -34,7 +34,7 @@ export function quickSteps({ store, registry, runs, limiter, around = unwatched 
         case 'command': {
           const secrets = await secretsOf(store, input.env);
           const params = unsealedFor(registry.find(effect.command), effect.params, secrets);
-          const context = contextOf(store, runs, input, session, effect);
+          const context = { ...contextOf(store, runs, input, session, effect), secrets };
           const { handle } = input;
           const work = (): Promise<Json> =>
             around({ handle, key: effect.key }, () =>

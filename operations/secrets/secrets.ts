@@ -136,6 +136,10 @@ export interface TakesSecrets {
 export const secretsGiven = ({ secrets = 'sealed' }: TakesSecrets, params: JsonObject): SecretsGiven =>
   typeof secrets === 'function' ? secrets(params) : secrets;
 
-export function unsealedFor(command: TakesSecrets | undefined, params: JsonObject, secrets: Secrets): JsonObject {
-  return command === undefined || secretsGiven(command, params) === 'sealed' ? params : secrets.unseal(params);
+export function unsealedFor(
+  command: TakesSecrets | undefined,
+  params: JsonObject,
+  secrets: Secrets | undefined,
+): JsonObject {
+  return secretsGiven(command ?? {}, params) === 'sealed' ? params : (secrets?.unseal(params) ?? params);
 }

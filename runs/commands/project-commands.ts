@@ -12,7 +12,7 @@ import { schemaFaults } from '../../language/params/schema-faults.ts';
 import { zodFaults } from '../../language/params/zod-faults.ts';
 import { resultOf, type OwnCommand } from '../../services/commands/own-commands.ts';
 import type { AcceptedServers, McpTool } from '../../services/config/accepted-tools.ts';
-import { judgedSystems } from './project-systems.ts';
+import { isOfSentinel, judgedSystems, MCP } from './project-systems.ts';
 import { ConfigError } from '../../services/home/config-error.ts';
 import type { ProjectConfig } from '../../services/config/project-config.ts';
 
@@ -94,7 +94,7 @@ function checkNames(builtIn: Catalogue, { path, config }: ConfiguredProject): vo
     const at = `commands.${index}.name`;
     if (Object.hasOwn(builtIn, name)) return [`${at}: "${name}" is a command of Sentinel itself; choose another name`];
     const [family = '', ...rest] = name.split('/');
-    if (rest.length > 0 && isTaken(family, builtIn))
+    if (rest.length > 0 && isOfSentinel(family, builtIn))
       return [`${at}: names that begin with ${family}/ are kept for Sentinel itself; choose another first part`];
     if (names.indexOf(name) < index) return [`${at}: "${name}" is there already; choose another name`];
     const others = [...Object.keys(builtIn), ...names.slice(0, index)];
@@ -102,13 +102,6 @@ function checkNames(builtIn: Catalogue, { path, config }: ConfiguredProject): vo
   });
   if (faults.length > 0) throw new ConfigError(`${path}: ${faults.join('; ')}.`);
 }
-
-/** A name says by its first part which system it is of. */
-const isTaken = (family: string, builtIn: Catalogue): boolean =>
-  family === MCP || Object.keys(builtIn).some((name) => name.split('/')[0] === family);
-
-/** The first part of the names of MCP tools. */
-const MCP = 'mcp';
 
 export interface McpCommand {
   command: string;

@@ -10,12 +10,18 @@ export interface JudgedSystem {
   problem: string | null;
 }
 
+/** The first part of the names of MCP tools. */
+export const MCP = 'mcp';
+
+/** A name says by its first part which system it is of. */
+export const isOfSentinel = (family: string, builtIn: Catalogue): boolean =>
+  family === MCP || Object.keys(builtIn).some((name) => name.split('/')[0] === family);
+
 /** `builtIn`: the commands that come with the engine, by whose first parts no system may be named. */
 export function judgedSystems(builtIn: Catalogue, systems: readonly ProjectSystem[]): JudgedSystem[] {
-  const taken = new Set(Object.keys(builtIn).map((name) => name.split('/')[0]));
   const named = new Set<string>();
   return systems.map((system) => {
-    const problem = taken.has(system.name)
+    const problem = isOfSentinel(system.name, builtIn)
       ? `commands of Sentinel itself begin with "${system.name}/"; give the system another name`
       : named.has(system.name)
         ? 'there is another system of that name; name one of them otherwise'

@@ -1,5 +1,10 @@
 /** Values of listed environment variables: out of results, logs and events, wherever a chunk is cut. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as fc from 'fast-check';
+import * as z from 'zod';
+import { defineCommand } from '../../../operations/command.ts';
+import { commandContext } from '../harness/command-context.ts';
 import { describe, expect, it } from 'vitest';
 import { secretsOf, unsealedFor, withMaskedFailures } from '../../../operations/secrets/secrets.ts';
 import { Failure } from '../../../world/failures/failures.ts';
@@ -128,6 +133,27 @@ describe('a secret beside a process', () => {
     for (const kept of ['data/create', 'collaboration/chat/send', 'sentinel/run', 'no/such'])
       expect(given(kept)).toEqual(params);
     expect(given('code/shell/execute')).toEqual({ command: 'deploy', env: { A: value } });
+  });
+
+  it('a command that keeps its token may have another act on the world with the value', async () => {
+    const { secrets, token } = await opened();
+    const project = await temporaryFolder();
+    const keeps = defineCommand({
+      name: 'test/keeps',
+      permission: 'write',
+      speed: 'long',
+      params: z.strictObject({ content: z.string() }),
+      result: z.string(),
+      async run({ content }, context) {
+        await context.call('code/write', { path: 'key.txt', content });
+        return content;
+      },
+    });
+    const both = builtInRegistry({}, [keeps]);
+    const context = commandContext(project, { secrets });
+    const params = unsealedFor(keeps, { content: token }, secrets);
+    expect(await both.run(keeps.name, params, context)).toBe(token);
+    expect(readFileSync(join(project, 'key.txt'), 'utf8')).toBe(value);
   });
 
   it.each(Array.from({ length: 10 }, (_, at) => 180 + 3 * at))(

@@ -49,11 +49,7 @@ test('commands of files say what becomes of them', async () => {
     ['reads a.txt (6 bytes)', 'project', { path: 'a.txt', content: 'b25lCjIK', bytes: 6 }],
     ['git add', 'assumed', { success: true, exitCode: 0, stdout: '', stderr: '', output: '' }],
     ['takes back what the run changed from steps.0@1 on', 'assumed', { files: [], conflicts: [], left: [], gaps: [] }],
-    [
-      'runs the checks of the project',
-      'assumed',
-      { success: true, checks: [], failures: [], skipped: [], output: '' },
-    ],
+    ['runs the checks of the project', 'assumed', { success: true, checks: [], failures: [], skipped: [], output: '' }],
   ]);
 });
 
