@@ -1,10 +1,7 @@
 /** What a worker has of its project's `sentinel.config`: its models, its commands, and the tools of its MCP servers. */
-import type { Catalogue } from '../language/catalogue.ts';
 import type { Command } from '../operations/command.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
-import { TablesRefused } from '../prisma/store/contract/system-contract.ts';
-import { judgedSystems, type JudgedSystem } from '../runs/commands/project-systems.ts';
-import type { ProjectSystem } from '../services/commands/own-systems.ts';
+import type { JudgedSystem } from '../runs/commands/project-systems.ts';
 import { builtInCatalogue } from '../systems/catalogue.ts';
 import type { ChangingCommands } from '../operations/registry.ts';
 import type { Failure } from '../world/failures/failures.ts';
@@ -20,8 +17,7 @@ import {
   type ProjectConfig,
 } from '../services/config/project-config.ts';
 import { configFileOf } from '../services/config/project-file.ts';
-import { ownCommands, systemCommands } from '../runs/own/own-commands.ts';
-import { OwnProcesses } from '../runs/own/own-processes.ts';
+import { openOwn } from '../runs/own/open-own.ts';
 
 export interface ProjectParts {
   config: ProjectConfig;
@@ -48,12 +44,7 @@ export async function openProject(
   const accepted = acceptedReader(home, project.folder);
   const { notices } = projectCommands(builtInCatalogue(), { path: file.path, config, accepted: accepted() });
   for (const text of [`loaded ${file.path}`, ...notices]) say(text);
-  const processes = new OwnProcesses(code, say);
-  const systems = await withTables(store, judgedSystems(builtInCatalogue(), config.systems), say);
-  const commands = [
-    ...ownCommands(config.commands, processes),
-    ...systems.flatMap((system) => systemCommands(system, processes)).filter(firstOfItsName(builtInCatalogue())),
-  ];
+  const { commands, systems, processes } = await openOwn({ code, config, builtIn: builtInCatalogue(), store, say });
   if (commands.length > 0) outliveRejections(say);
   if (Object.keys(config.mcpServers).length === 0) return { config, commands, systems, close: () => processes.close() };
   // Its library takes a moment to load, which a project without such servers need not wait for.
@@ -73,41 +64,6 @@ export async function openProject(
   };
   return { config, commands, systems, changing: acceptedCommands(config, accepted, servers), close };
 }
-
-/** The tables of each; one whose tables cannot be made cannot be used, which is said. */
-async function withTables(
-  store: Pick<Store, 'systems'>,
-  systems: readonly JudgedSystem[],
-  say: Say,
-): Promise<JudgedSystem[]> {
-  const made: JudgedSystem[] = [];
-  for (const judged of systems) {
-    const refused = judged.problem === null ? await tablesRefused(store, judged.system) : null;
-    if (refused !== null) say(refused);
-    made.push({ ...judged, problem: judged.problem ?? refused });
-  }
-  return made;
-}
-
-async function tablesRefused(store: Pick<Store, 'systems'>, { name, tables }: ProjectSystem): Promise<string | null> {
-  try {
-    await store.systems.apply(name, tables);
-    return null;
-  } catch (error) {
-    if (!(error instanceof TablesRefused)) throw error;
-    return `the system "${name}" cannot be used: ${error.message}`;
-  }
-}
-
-/** What clashes with another command is left out; its system says so. */
-const firstOfItsName = (builtIn: Catalogue): ((command: Command) => boolean) => {
-  const taken = new Set(Object.keys(builtIn));
-  return ({ name }) => {
-    const isFirst = !taken.has(name);
-    taken.add(name);
-    return isFirst;
-  };
-};
 
 /** Loading a configuration may leave a promise behind that is rejected later: the steps go on. */
 function outliveRejections(say: Say): void {
