@@ -4,6 +4,7 @@
  */
 import { writeSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import type { ProjectSystem } from '../services/commands/own-systems.ts';
 import { declareKind } from './request/verb-kind.ts';
 import { describeHandles, withLast } from './runs/handles-typed.ts';
 import { VERBS } from './verbs.ts';
@@ -13,7 +14,8 @@ async function main(argv: readonly string[]): Promise<number> {
   const [verb, below = ''] = words[0] === 'help' ? words.slice(1) : words;
   let typed = verb;
   try {
-    if (verb !== undefined && !Object.hasOwn(VERBS, verb)) {
+    const system = verb === undefined || Object.hasOwn(VERBS, verb) ? null : await systemOf(verb, argv);
+    if (verb !== undefined && system === null && !Object.hasOwn(VERBS, verb)) {
       const [{ nearestOf }, { usage }] = await Promise.all([
         import('../client/nearest.ts'),
         import('./request/usage.ts'),
@@ -22,7 +24,7 @@ async function main(argv: readonly string[]): Promise<number> {
         `"${verb}" is not a verb; ${nearestOf(verb, Object.keys(VERBS), (name) => `write "${name}", or `)}see "sentinel --help".`,
       );
     }
-    const { program, takesHandle } = await programFor(verb, argv);
+    const { program, takesHandle } = await programFor(verb, argv, system);
     const command = program.commands.find((one) => one.name() === verb);
     if (command?.commands.some((one) => one.name() === below)) typed = `${verb} ${below}`;
     await program.parseAsync(takesHandle ? withLast(argv) : [...argv], { from: 'user' });
@@ -40,7 +42,11 @@ interface Program {
   takesHandle: boolean;
 }
 
-async function programFor(wanted: string | undefined, argv: readonly string[]): Promise<Program> {
+async function programFor(
+  wanted: string | undefined,
+  argv: readonly string[],
+  system: ProjectSystem | null,
+): Promise<Program> {
   const program = new Command('sentinel')
     .usage('VERB [options]')
     .description('Durable agent loops written as JSON, on Temporal.')
@@ -74,7 +80,18 @@ async function programFor(wanted: string | undefined, argv: readonly string[]): 
     await (await load()).define(command, argv);
     takesHandle = describeHandles(command);
   }
+  if (system !== null) {
+    const group = program.command(system.name).summary(system.summary).exitOverride();
+    group.helpOption('-h, --help', 'show this').configureOutput({ writeErr: () => undefined });
+    (await import('./system-verb.ts')).defineSystemVerbs(group, system);
+  }
   return { program, takesHandle };
+}
+
+/** A verb that is none of ours may be a system's of the project. */
+async function systemOf(verb: string, argv: readonly string[]): Promise<ProjectSystem | null> {
+  const { systemNamed } = await import('./system-verb.ts');
+  return systemNamed(verb, argv.includes('--json'));
 }
 
 /** `step add`, for a verb of a group. */

@@ -1,12 +1,11 @@
 /**
  * The definition that `run` is to start: a file, or a name looked up in the project's `sentinels/`,
- * among the shipped ones, and in the store. The store is asked only when it is up: a mistyped name is
+ * among those that its systems bring and the shipped ones, and in the store. The store is asked only when it is up: a mistyped name is
  * no reason to start a server.
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { SavedOrigin } from '../language/events/run-event.ts';
-import type { Definition } from '../language/model.ts';
 import { parseDefinition } from '../language/read/definition.ts';
 import type { StoredDefinition } from '../prisma/store/contract/contract.ts';
 import { ClientError } from './client.ts';
@@ -54,6 +53,14 @@ export async function findDefinition(
       { project, client },
     );
   }
+  const written = files.written(given);
+  if (written !== undefined) {
+    const { refused, near } = files;
+    return resolveReferences((known) => readStored(written, { ...inProject(commands), known, refused, near }), files, {
+      project,
+      client,
+    });
+  }
   const store = await client.storeIfUp();
   const stored = (await store?.definitions.find(given)) ?? null;
   if (stored === null) {
@@ -77,7 +84,7 @@ export async function findDefinition(
   };
 }
 
-function readStored(definition: Definition, { known, refused, near, ...commands }: Named): DefinitionRead {
+function readStored(definition: object, { known, refused, near, ...commands }: Named): DefinitionRead {
   const { problems, inferred, ...rest } = parseDefinition(definition, {
     ...commands,
     knownRefs: known,

@@ -1,6 +1,9 @@
 /** A command that a person calls through a door of this process: performed here, at once, over the store. */
 import { randomUUID } from 'node:crypto';
 import type { Json, JsonObject } from '../language/json.ts';
+import type { Store } from '../prisma/store/contract/contract.ts';
+import type { OwnParts } from '../runs/own/open-own.ts';
+import { configFileOf } from '../services/config/project-file.ts';
 import type { RunPort } from '../operations/command.ts';
 import { ClientError } from '../runs/client-error.ts';
 import type { OpenClient } from './open-client.ts';
@@ -32,7 +35,8 @@ export async function performCommand<Result extends Json = Json>(
     client.store(),
   ]);
   await makeTables(store, builtInSystems);
-  const parts = { store, registry: builtInRegistry(), runs: runsOf(client, project) };
+  const own = await ownParts(command, project, store);
+  const parts = { store, registry: builtInRegistry({}, own?.commands), runs: runsOf(client, project) };
   try {
     const asked = { command, params, project, by, id, timeoutMs: CALL_MS };
     return (await perform(parts, asked)) as Result;
@@ -44,7 +48,23 @@ export async function performCommand<Result extends Json = Json>(
       cause: error,
       details: { failure: code, ...(details === undefined ? {} : { details }) },
     });
+  } finally {
+    await own?.processes.close();
   }
+}
+
+/** What the project brings itself, where the command is none of ours. Throws `SETTINGS` where it is not trusted. */
+async function ownParts(command: string, project: string, store: Store): Promise<OwnParts | null> {
+  const { builtInCatalogue } = await import('../systems/catalogue.ts');
+  const builtIn = builtInCatalogue();
+  const file = Object.hasOwn(builtIn, command) ? null : configFileOf(project);
+  if (file === null) return null;
+  const [{ openOwn }, { runProjectConfig, trustedCode }] = await Promise.all([
+    import('../runs/own/open-own.ts'),
+    import('../services/config/project-config.ts'),
+  ]);
+  const code = trustedCode(file.path);
+  return openOwn({ code, config: await runProjectConfig(code), builtIn, store, say: () => undefined });
 }
 
 /** Temporal is asked for once a command does something with a run. */

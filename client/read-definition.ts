@@ -19,7 +19,7 @@ import {
   otherThan,
   readDefinitionText,
 } from '../language/read/text/definition-text.ts';
-import { parseDefinitionText, type ReadOptions } from '../language/read/definition.ts';
+import { parseDefinition, parseDefinitionText, type ReadOptions } from '../language/read/definition.ts';
 import type { ResultSchemas } from '../language/read/shapes/of-steps.ts';
 import { spelledNearly } from '../language/read/remedies/meant-word.ts';
 import { ownRoot } from '../services/home/package-root.ts';
@@ -44,6 +44,8 @@ export interface Commands {
   params?: ParamCheck;
   /** And of their results. */
   results?: ResultSchemas;
+  /** Definitions that systems of the project bring, by name, as they are written. */
+  shipped?: { readonly [name: string]: object };
   /** The project that definitions belong to: paths of `$ref`s stay in it. */
   root?: string;
 }
@@ -75,6 +77,7 @@ export const commandsOf = ({
 export const inProject = (commands: Commands): Commands => ({
   ...commandsOf(commands),
   ...(commands.root === undefined ? {} : { root: commands.root }),
+  ...(commands.shipped === undefined ? {} : { shipped: commands.shipped }),
 });
 
 function readWith(file: string, root: string | undefined, options: ReadOptions): DefinitionRead {
@@ -100,13 +103,18 @@ export class DefinitionFiles implements Named {
   readonly params?: ParamCheck;
   readonly results?: ResultSchemas;
   readonly root?: string;
+  readonly shipped: { readonly [name: string]: object };
   readonly #folders: readonly { path: string; deep: boolean }[];
   readonly #found = new Map<string, string | null>();
   readonly #names = new Map<string, string | null>();
   readonly #read = new Map<string, DefinitionRead>();
 
-  constructor({ catalogue, params, results, root }: Commands, folders: readonly { path: string; deep: boolean }[]) {
+  constructor(
+    { catalogue, params, results, root, shipped = {} }: Commands,
+    folders: readonly { path: string; deep: boolean }[],
+  ) {
     this.catalogue = catalogue;
+    this.shipped = shipped;
     if (params !== undefined) this.params = params;
     if (results !== undefined) this.results = results;
     if (root !== undefined) this.root = root;
@@ -115,8 +123,15 @@ export class DefinitionFiles implements Named {
 
   readonly known: Known = (name) => {
     const file = this.find(name);
-    return file === null ? undefined : (this.#readOnce(file).definition ?? undefined);
+    if (file !== null) return this.#readOnce(file).definition ?? undefined;
+    const written = this.written(name);
+    return written === undefined ? undefined : (readWritten(written, this).definition ?? undefined);
   };
+
+  /** What a system of the project brings under the name, as it is written there; a file comes first. */
+  written(name: string): object | undefined {
+    return Object.hasOwn(this.shipped, name) ? { name, ...this.shipped[name] } : undefined;
+  }
 
   /** What keeps the file of that name from being a definition. */
   readonly refused: RefusedRefs = (name) => {
@@ -139,7 +154,7 @@ export class DefinitionFiles implements Named {
 
   /** Names under which something would be found, for suggestions. */
   names(): string[] {
-    return this.#folders.flatMap(definitionFilesIn).map(bareName);
+    return [...this.#folders.flatMap(definitionFilesIn).map(bareName), ...Object.keys(this.shipped)];
   }
 
   #readOnce(file: string): DefinitionRead {
@@ -228,4 +243,10 @@ const anything: Known = (name) => ({ name, steps: [], loop: { type: 'once' } });
 /** What a referenced definition itself refers to, and whether its loops are bounded, is checked by whoever follows the references. */
 function readLeniently(file: string, commands: Commands): DefinitionRead {
   return readWith(file, commands.root, { ...commandsOf(commands), knownRefs: anything, isBounded: true });
+}
+
+function readWritten(written: object, commands: Commands): DefinitionRead {
+  const options = { ...commandsOf(commands), knownRefs: anything, isBounded: true };
+  const { problems, inferred, ...rest } = parseDefinition(written, options);
+  return { definition: 'definition' in rest ? rest.definition : null, problems, inferred };
 }

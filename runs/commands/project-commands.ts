@@ -23,6 +23,8 @@ export interface ProjectCommands {
   results?: ResultSchemas;
   /** Where the project lies, where definitions of it are read. */
   root?: string;
+  /** Definitions that systems bring, by name, as they are written. */
+  shipped?: { readonly [name: string]: object };
   /** What whoever reads definitions should know, as sentences. */
   notices: string[];
 }
@@ -49,6 +51,12 @@ export function projectCommands(builtIn: Catalogue, project: ConfiguredProject):
     catalogue: { ...builtIn, ...Object.fromEntries(entries) },
     params: paramCheck(own, tools),
     results: resultSchemas(own),
+    shipped: Object.assign(
+      {},
+      ...systems.filter(({ problem }) => problem === null).map(({ system }) => system.definitions),
+    ) as {
+      [name: string]: object;
+    },
     notices: [
       ...Object.keys(config.mcpServers)
         .filter((server) => !Object.hasOwn(accepted, server))

@@ -58,12 +58,25 @@ const OwnSystem = z
     for (const [verb, { command, args }] of Object.entries(verbs)) {
       const found = own.get(command);
       if (found === undefined) refuse(['verbs', verb, 'command'], missing(command));
-      else
+      else if (found.speed !== 'quick')
+        refuse(['verbs', verb, 'command'], `"${command}" takes long, and a verb performs what is quick`);
+      else {
+        const properties = parametersOf(found.params)['properties'] ?? {};
+        const taken = OPTIONS.find((option) => Object.hasOwn(properties, option));
+        if (taken !== undefined)
+          refuse(
+            ['verbs', verb, 'command'],
+            `"${command}" has a parameter "${taken}", and every verb has an option of that name`,
+          );
         for (const arg of args)
-          if (!Object.hasOwn(parametersOf(found.params)['properties'] ?? {}, arg))
+          if (!Object.hasOwn(properties, arg))
             refuse(['verbs', verb, 'args'], `"${command}" has no parameter "${arg}"`);
+      }
     }
   });
+
+/** Of every verb. */
+const OPTIONS = ['json', 'as', 'help'];
 
 /** A system, or one with what the project lets it do and sets. */
 const Entry = z.strictObject({ system: OwnSystem, may: z.array(Permission).default([...MAY]), settings: z.unknown() });

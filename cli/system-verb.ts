@@ -1,0 +1,143 @@
+/** `sentinel SYSTEM VERB …`: the verbs that systems of a project bring, each of which performs a command of its system. */
+import { type Command, Option } from 'commander';
+import type { Json, JsonObject } from '../language/json.ts';
+import type { ProjectSystem } from '../services/commands/own-systems.ts';
+import { parametersOf } from '../services/commands/own-commands.ts';
+import { configFileOf } from '../services/config/project-file.ts';
+import { openOutput } from './output/output.ts';
+import { givenJson } from './request/given-json.ts';
+import { projectConfig } from './request/project-config.ts';
+import { SPEAKER_DEFAULT, speakerHere } from './request/speaker.ts';
+import { declareKind } from './request/verb-kind.ts';
+import { withClient } from './request/with-client.ts';
+
+/** The system of that name in the folder one is in, where its configuration is trusted and it has verbs. */
+export async function systemNamed(name: string, json: boolean): Promise<ProjectSystem | null> {
+  const project = process.cwd();
+  if (configFileOf(project) === null) return null;
+  const { config } = await projectConfig(project, openOutput({ json }), false);
+  const found = config?.systems.find((system) => system.name === name);
+  return found === undefined || Object.keys(found.verbs).length === 0 ? null : found;
+}
+
+interface Field {
+  type?: string;
+  description?: string;
+  default?: Json;
+}
+
+interface Shape {
+  fields: { [name: string]: Field };
+  required: readonly string[];
+}
+
+export function defineSystemVerbs(group: Command, { name, summary, verbs, commands }: ProjectSystem): void {
+  group.description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
+  for (const [verb, { summary: line, command, args }] of Object.entries(verbs)) {
+    const own = commands.find((one) => one.name === command);
+    if (own === undefined) throw new Error(`bug: the verb "${verb}" has no command`);
+    const { properties = {}, required = [] } = parametersOf(own.params) as {
+      properties?: Shape['fields'];
+      required?: string[];
+    };
+    const shape: Shape = { fields: properties, required };
+    const defined = group
+      .command(verb)
+      .summary(line)
+      .description(`${own.description ?? line} Performs the command ${command}.`)
+      .helpOption('-h, --help', 'show this')
+      .option('--json', 'print JSON alone on stdout')
+      .exitOverride()
+      .configureOutput({ writeErr: () => undefined });
+    declareKind(defined, own.permission === 'read' ? 'looks' : 'acts');
+    for (const arg of args)
+      defined.argument(required.includes(arg) ? `<${arg}>` : `[${arg}]`, properties[arg]?.description);
+    for (const [param, field] of Object.entries(properties))
+      if (!args.includes(param)) defined.addOption(optionOf(param, field, required.includes(param)));
+    defined.option('--as <persona>', `who performs it (default: ${SPEAKER_DEFAULT})`);
+    defined.action(async (...given: unknown[]) => {
+      const words = given.slice(0, args.length) as (string | undefined)[];
+      const options = given[args.length] as { [option: string]: unknown; json?: boolean; as?: string };
+      await act(`${name} ${verb}`, own, paramsOf(shape, args, words, options), options);
+    });
+  }
+}
+
+function optionOf(param: string, { type, description = '' }: Field, isRequired: boolean): Option {
+  const option = new Option(type === 'boolean' ? `--${flag(param)}` : `--${flag(param)} <value>`, description);
+  return option.makeOptionMandatory(isRequired && type !== 'boolean');
+}
+
+/** `maxLength` is `--max-length`. */
+const flag = (param: string): string => param.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+function paramsOf(
+  { fields }: Shape,
+  args: readonly string[],
+  words: readonly (string | undefined)[],
+  options: { [option: string]: unknown },
+): JsonObject {
+  const given: [string, unknown][] = Object.keys(fields).map((param) => {
+    const at = args.indexOf(param);
+    return [param, at === -1 ? options[camel(flag(param))] : words[at]];
+  });
+  return Object.fromEntries(
+    given.flatMap(([param, value]) =>
+      value === undefined
+        ? []
+        : [[param, typeof value === 'string' ? read(param, value, fields[param]?.type) : (value as Json)]],
+    ),
+  );
+}
+
+/** As commander names the value of an option. */
+const camel = (name: string): string => name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** What is no text in the parameters is written as JSON. */
+function read(param: string, text: string, type: string | undefined): Json {
+  if (type === 'string' || type === undefined) return text;
+  return givenJson(`--${flag(param)}`, text, `it takes a value of the type "${type}"`);
+}
+
+async function act(
+  verb: string,
+  own: ProjectSystem['commands'][number],
+  params: JsonObject,
+  options: { json?: boolean; as?: string },
+): Promise<void> {
+  const output = openOutput(options);
+  if (own.permission !== 'read') {
+    const [{ isWithinStep }, { ClientError }] = await Promise.all([
+      import('../client/rights/within-step.ts'),
+      import('../runs/client-error.ts'),
+    ]);
+    if (await isWithinStep())
+      throw new ClientError(
+        'ANSWER_REFUSED',
+        `A run does not write in a person's name: "sentinel ${verb}" is a person's. Make ${own.name} a step.`,
+      );
+  }
+  const by = await speakerHere(options.as, output);
+  const { performCommand } = await import('../client/perform.ts');
+  const result = await withClient(output, (client) => performCommand(client, own.name, params, { by }));
+  output.object(result as object);
+  for (const line of shown(result, own.textField)) output.line(line);
+}
+
+/** The text of the result, one line for each of a list, else JSON. */
+function shown(result: Json, textField: string | undefined): string[] {
+  if (result === null) return ['done.'];
+  if (Array.isArray(result)) return result.map((one) => lineOf(one));
+  if (typeof result === 'object' && textField !== undefined && typeof result[textField] === 'string')
+    return result[textField].split('\n');
+  return typeof result === 'object' ? JSON.stringify(result, null, 2).split('\n') : [String(result)];
+}
+
+const lineOf = (value: Json): string =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.entries(value)
+        .map(([field, one]) => `${field}: ${typeof one === 'string' ? one : JSON.stringify(one)}`)
+        .join('  ')
+    : typeof value === 'string'
+      ? value
+      : JSON.stringify(value);
