@@ -120,7 +120,7 @@ async function act(
   const by = await speakerHere(options.as, output);
   const { performCommand } = await import('../client/perform.ts');
   const result = await withClient(output, (client) => performCommand(client, own.name, params, { by }));
-  output.object(result as object);
+  output.object(result);
   for (const line of shown(result, own.textField)) output.line(line);
 }
 
