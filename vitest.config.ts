@@ -82,7 +82,7 @@ const unhurried = {
     'test/server/attacks/{approved/{actions,checks},doors,lost-workers/*,limits-of-others,model-attempts}.test.ts',
     'test/server/attacks/attempts/names-within-step.test.ts',
     'test/server/attacks/strangers/{copied-start,replaced-key}.test.ts',
-    'test/server/cli/{ask-verbs,evaluation,hostile-text,jobs,mcp-serve,record-extended,run-under-way,run-verb,saved,see-verbs,tutorial}.test.ts',
+    'test/server/cli/{ask-verbs,evaluation,hostile-text,jobs,mcp-serve,record-extended,run-under-way,run-verb,saved,see-verbs,speakers,tutorial}.test.ts',
     'test/server/events/{rated,watching}.test.ts',
     'test/server/groups/forked-group.test.ts',
     'test/server/limits/limits.test.ts',

@@ -132,6 +132,16 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   step: { summary: 'see and edit the steps of a run', kind: 'group', load: () => import('./verbs/step.ts') },
   stop: { summary: 'end a run after the steps under way', kind: 'acts', load: () => import('./verbs/stop.ts') },
   cancel: { summary: 'interrupt a run', kind: 'acts', load: () => import('./verbs/cancel.ts') },
+  command: {
+    summary: 'perform a command and print its result',
+    kind: 'acts',
+    load: () => import('./verbs/command.ts'),
+  },
+  commands: {
+    summary: 'list the commands of steps, and show what each takes and gives',
+    kind: 'looks',
+    load: () => import('./verbs/commands.ts'),
+  },
   models: {
     summary: 'show which models can be reached, and get one',
     kind: 'group',

@@ -1,6 +1,6 @@
 /** A command that a person calls through a door of this process: performed here, at once, over the store. */
 import { randomUUID } from 'node:crypto';
-import type { Json, JsonObject } from '../language/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import type { OwnParts } from '../runs/own/open-own.ts';
 import { configFileOf } from '../services/config/project-file.ts';
@@ -44,7 +44,8 @@ export async function performCommand<Result extends Json = Json>(
     if (!(error instanceof Failure)) throw error;
     const { code, message, details } = error.toInfo();
     const isUsage = code === 'COMMAND_PARAMS_INVALID' || code === 'UNKNOWN_COMMAND' || code === 'COMMAND_NOT_BUILT';
-    throw new ClientError(isUsage ? 'USAGE' : 'COMMAND_FAILED', `${message}.`, {
+    const words = paramWords(command, details) ?? `${message}.`;
+    throw new ClientError(isUsage ? 'USAGE' : 'COMMAND_FAILED', words, {
       cause: error,
       details: { failure: code, ...(details === undefined ? {} : { details }) },
     });
@@ -65,6 +66,18 @@ async function ownParts(command: string, project: string, store: Store): Promise
   ]);
   const code = trustedCode(file.path);
   return openOwn({ code, config: await runProjectConfig(code), builtIn, store, say: () => undefined });
+}
+
+/** Of parameters that are not taken: whoever calls has no step to correct. */
+function paramWords(command: string, details: JsonObject | undefined): string | undefined {
+  const problems = details?.['problems'];
+  if (!Array.isArray(problems)) return undefined;
+  const words = problems.filter(isJsonObject).flatMap(({ path, message }) => {
+    if (typeof path !== 'string' || typeof message !== 'string') return [];
+    const field = path.replace(/^params\.?/, '');
+    return [`${field === '' ? 'the parameters' : `"${field}"`}: ${message}`];
+  });
+  return `${command}: ${words.join('; ')}; "sentinel commands ${command}" shows what it takes.`;
 }
 
 /** Temporal is asked for once a command does something with a run. */

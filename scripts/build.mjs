@@ -42,7 +42,7 @@ const catalogueAsValue = {
   name: 'catalogue-as-value',
   setup({ onLoad }) {
     onLoad({ filter: /[/\\]systems[/\\]catalogue\.ts$/ }, () => ({
-      contents: ['builtInCatalogue', 'builtInParameters', 'builtInResults']
+      contents: Object.keys(catalogueModule)
         .map((name) => `export const ${name} = () => (${JSON.stringify(catalogueModule[name]())});`)
         .join('\n'),
     }));

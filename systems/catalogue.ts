@@ -1,11 +1,12 @@
 /**
- * The catalogue of the built-in commands, and the JSON Schemas of what they take and give. The build writes their values into the command line in place of this
- * module (scripts/build.mjs): a quick verb does not load what commands run with.
+ * The catalogue of the built-in commands, what they and their systems are for, and the JSON Schemas of what they take and
+ * give. The build writes their values into the command line in place of this module (scripts/build.mjs): a quick verb
+ * does not load what commands run with.
  */
 import type { Catalogue } from '../language/catalogue.ts';
 import type { JsonObject } from '../language/json.ts';
 import { checkedParametersOf, resultOf } from '../operations/parameters.ts';
-import { builtInCommands, builtInRegistry } from './all.ts';
+import { builtInCommands, builtInRegistry, builtInSystems } from './all.ts';
 
 export function builtInCatalogue(): Catalogue {
   return builtInRegistry().catalogue;
@@ -17,4 +18,19 @@ export function builtInParameters(): { readonly [command: string]: JsonObject } 
 
 export function builtInResults(): { readonly [command: string]: JsonObject } {
   return Object.fromEntries(builtInCommands.map((command) => [command.name, resultOf(command)]));
+}
+
+export interface SystemOutline {
+  name: string;
+  summary: string;
+  commands: { name: string; description: string | null }[];
+}
+
+/** In the order of systems/all.ts. */
+export function builtInOutline(): readonly SystemOutline[] {
+  return builtInSystems.map(({ name, summary, commands }) => ({
+    name,
+    summary,
+    commands: commands.map(({ name: command, description = null }) => ({ name: command, description })),
+  }));
 }

@@ -37,14 +37,20 @@ export function readInputs(file: string | undefined, assignments: readonly strin
   refuseFault(faultOfValues(fromFile, (name) => `--input-file ${file}: "${name}"`));
   for (const [name, value] of Object.entries(fromFile)) inputs[nameFor(name)] = value;
   for (const assignment of assignments) {
-    const at = assignment.indexOf('=');
-    if (at < 1) throw usage(`${option} ${assignment} has no name and value; write ${option} name=value.`);
-    const name = nameFor(assignment.slice(0, at));
-    const value = valueOf(`${option} ${name}`, assignment.slice(at + 1));
-    refuseFault(valueFault(value, `${option} ${name}`));
-    inputs[name] = value;
+    const { name, value } = assignmentIn(option, assignment);
+    inputs[nameFor(name)] = value;
   }
   return inputs;
+}
+
+/** `name=value`: its text as it was written, and what it is read as. */
+export function assignmentIn(option: string, assignment: string): { name: string; text: string; value: Json } {
+  const at = assignment.indexOf('=');
+  if (at < 1) throw usage(`${option} ${assignment} has no name and value; write ${option} name=value.`);
+  const [name, text] = [assignment.slice(0, at), assignment.slice(at + 1)];
+  const value = valueOf(`${option} ${name}`, text);
+  refuseFault(valueFault(value, `${option} ${name}`));
+  return { name, text, value };
 }
 
 /** What was given, as the definition declares it; what it does not take is refused before anything starts. */

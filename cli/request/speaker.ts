@@ -22,10 +22,14 @@ export interface Named {
 export const speakerOf = ({ said, owner, config }: Named): string =>
   said ?? owner ?? config?.defaults.persona ?? userName();
 
-/** Of a verb that names no project: the folder one is in. */
-export async function speakerHere(said: string | undefined, output: Output): Promise<string> {
+/** Of a verb that knows nothing else of the project; without one it is the folder one is in. */
+export async function speakerHere(
+  said: string | undefined,
+  output: Output,
+  project: string = process.cwd(),
+): Promise<string> {
   if (said !== undefined || (await isWithinStep())) return speakerOf({ said, config: null });
-  return speakerOf({ said, config: { defaults: await projectDefaults(process.cwd(), output) } });
+  return speakerOf({ said, config: { defaults: await projectDefaults(project, output) } });
 }
 
 /** Who uses this machine: what is trusted on it is trusted in this name, whatever a project says. */

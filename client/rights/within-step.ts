@@ -13,8 +13,21 @@ export async function refuseStep(
   options: { readonly [name: string]: unknown } = {},
   words: readonly string[] = [],
 ): Promise<void> {
-  const refused = refusedWithinStep(verb, options, words);
+  const reads = verb === 'command' && (await onlyReads(words[0] ?? ''));
+  const refused = refusedWithinStep(verb, options, words, reads);
   if (refused !== null && (await isWithinStep())) throw new ClientError('ANSWER_REFUSED', refused);
+}
+
+/** A command of the engine, whatever its operation. */
+async function onlyReads(name: string): Promise<boolean> {
+  const [{ builtInCatalogue }, { findCommand }] = await Promise.all([
+    import('../../systems/catalogue.ts'),
+    import('../../language/catalogue.ts'),
+  ]);
+  const entry = findCommand(builtInCatalogue(), name);
+  return (
+    entry !== undefined && [entry.permission, ...Object.values(entry.operations ?? {})].every((one) => one === 'read')
+  );
 }
 
 /** Who answers where a process of a step does, whatever it says. */

@@ -7,8 +7,8 @@ import { CHOICES, letsAct } from '../events/question.ts';
 
 /** What a process that a step started is refused at the command line. */
 export interface Refusal {
-  /** All of it, or what one of these options asks for, or where the last word is one of these. */
-  when: 'always' | { options: readonly string[] } | { words: readonly string[] };
+  /** All of it, what one of these options asks for, where the last word is one of these, or a command that does more than read. */
+  when: 'always' | { options: readonly string[] } | { words: readonly string[] } | 'acts';
   /** What a run does not do, as in "A run does not … for a person"; `remedy` says what does. */
   does: string;
   remedy: string;
@@ -212,6 +212,22 @@ export const POWERS: readonly Power[] = [
     agent: NONE,
   },
   {
+    what: 'perform commands by hand',
+    verbs: ['command'],
+    commands: [],
+    tools: [],
+    model: NONE,
+    process: "Sentinel's own with the permission `read`",
+    agent: NONE,
+    refused: {
+      command: {
+        when: 'acts',
+        does: 'perform commands that do more than read',
+        remedy: `${persons('command')}; a definition has the command as a step`,
+      },
+    },
+  },
+  {
     what: 'trust code and servers, and open doors',
     verbs: ['trust', 'mcp accept', 'web'],
     commands: [],
@@ -236,19 +252,21 @@ export const POWERS: readonly Power[] = [
   },
 ];
 
-/** The sentence that refuses a process of a step what the verb is asked for; null where it may. */
+/** The sentence that refuses a process of a step what the verb is asked for; null where it may. `reads`: of the command that it names. */
 export function refusedWithinStep(
   verb: string,
   options: { readonly [name: string]: unknown },
   words: readonly string[],
+  reads: boolean,
 ): string | null {
   const refusal = POWERS.map(({ refused }) => refused?.[verb]).find((one) => one !== undefined);
   if (refusal === undefined) return null;
   const { when, does, remedy } = refusal;
-  const isMeant =
-    when === 'always' ||
-    ('options' in when
-      ? when.options.some((name) => options[name] !== undefined && options[name] !== false)
-      : when.words.includes(words.at(-1) ?? ''));
-  return isMeant ? `A run does not ${does} for a person: ${remedy}.` : null;
+  const isMeant = (): boolean => {
+    if (when === 'always') return true;
+    if (when === 'acts') return !reads;
+    if ('words' in when) return when.words.includes(words.at(-1) ?? '');
+    return when.options.some((name) => options[name] !== undefined && options[name] !== false);
+  };
+  return isMeant() ? `A run does not ${does} for a person: ${remedy}.` : null;
 }

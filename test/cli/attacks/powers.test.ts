@@ -83,6 +83,7 @@ describe('a process of a step', () => {
     answer: ['answer nightly approve', 'answer nightly reject'],
     cancel: ['cancel nightly --force', 'cancel nightly'],
     chat: ['chat general --send hello', 'chat general'],
+    command: ['command data/create --param collection=todos', 'command data/list --param collection=todos'],
     inbox: ['inbox --clear', 'inbox'],
     'inbox clear': ['inbox clear nightly'],
     'mcp accept': ['mcp accept tools 0123abcd'],
@@ -107,22 +108,25 @@ describe('a process of a step', () => {
     ...['skip', 'stop', 'abort'].map((choice) => `answer nightly ${choice}`),
   ];
 
+  const acting = ['code/git --param operation=status', 'own/shout', 'mcp/tools/say', 'sentinel/resume', 'no/such'];
+
   test('is tried with every refusal there is', () => {
     const refused = POWERS.flatMap(({ refused: rows = {} }) => Object.keys(rows));
     expect(Object.keys(TYPED).toSorted()).toEqual(refused.toSorted());
   });
 
-  test.each([...Object.values(TYPED).map(([typed]) => typed), ...words.slice(0, 3)])(
-    'is refused: %s',
-    async (typed) => {
-      const { code, stderr } = await cli.run(typed.split(' '), { within: true });
-      expect({ code, stderr }).toEqual({
-        code: 1,
-        stderr: expect.stringMatching(/^sentinel: A run does not /) as string,
-      });
-      expect(existsSync(join(cli.folder, 'home'))).toBe(false);
-    },
-  );
+  test.each([
+    ...Object.values(TYPED).map(([typed]) => typed),
+    ...words.slice(0, 3),
+    ...acting.map((name) => `command ${name}`),
+  ])('is refused: %s', async (typed) => {
+    const { code, stderr } = await cli.run(typed.split(' '), { within: true });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^sentinel: A run does not /) as string,
+    });
+    expect(existsSync(join(cli.folder, 'home'))).toBe(false);
+  });
 
   test.each([...Object.values(TYPED).flatMap(([, typed]) => (typed === undefined ? [] : [typed])), ...words.slice(3)])(
     'is heard: %s',

@@ -31,6 +31,7 @@ const LOOKS: Readonly<Record<string, string>> = {
   inbox: 'inbox --clear',
   chat: 'chat general --send hello',
   events: 'events',
+  commands: 'commands code/read',
   trust: 'trust --home',
   web: 'web nightly',
   doctor: 'doctor',
@@ -47,7 +48,17 @@ const IN_GROUPS = [
   'data list todos',
   'data read todos T-1',
 ];
-const NEED_NO_SERVICES = new Set(['init', 'validate', 'normalize', 'schema', 'explain', 'simulate', 'trust', 'doctor']);
+const NEED_NO_SERVICES = new Set([
+  'commands',
+  'init',
+  'validate',
+  'normalize',
+  'schema',
+  'explain',
+  'simulate',
+  'trust',
+  'doctor',
+]);
 
 let cli: BuiltCli;
 beforeAll(async () => {

@@ -182,6 +182,13 @@ test('what begins by itself: schedules, triggers, events and hooks', async () =>
   ])
     await walkBoth('data', ...words);
   await walkBoth('data', 'list', HOSTILE);
+  const record = JSON.stringify({ collection: 'hostile', data: { [HOSTILE]: HOSTILE } });
+  await walkBoth('command', 'data/create', '--params', record, '--by', HOSTILE);
+  await walkBoth('command', 'data/list', '--param', 'collection=hostile');
+  await walkBoth('command', 'code/tree', '--param', `path=${HOSTILE}`);
+  await walkBoth('command', HOSTILE, '--params', HOSTILE);
+  await walkBoth('command', 'data/list', '--param', `${HOSTILE}=${HOSTILE}`);
+  for (const name of [[], ['code/read'], [HOSTILE]]) await walkBoth('commands', ...name);
   await walkBoth('trigger', 'list');
   await walkBoth('trigger', 'show', HOSTILE);
   await walkBoth('trigger', 'remove', HOSTILE);
