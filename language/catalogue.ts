@@ -37,6 +37,8 @@ export interface CommandFacts {
   asksModel?: true;
   /** What it does depends on how things stand: that is found out before a person is asked, and nothing else is done then. */
   resolves?: true;
+  /** The codes with which nothing but it fails, each with what it means; a run does not carry them. */
+  failures?: { readonly [code: string]: string };
 }
 
 export interface CommandEntry extends CommandFacts {
@@ -84,7 +86,15 @@ export function entriesOfSteps(catalogue: Catalogue, steps: readonly Step[]): Ca
 
 /** In the order of the catalogue, so that the same commands make the same value wherever they stand. */
 const entriesNamed = (catalogue: Catalogue, named: ReadonlySet<string>): Catalogue =>
-  Object.fromEntries(Object.entries(catalogue).filter(([name]) => named.has(name)));
+  Object.fromEntries(
+    Object.entries(catalogue)
+      .filter(([name]) => named.has(name))
+      .map(([name, { failures: _failures, ...entry }]) => [name, entry]),
+  );
+
+/** What the codes mean that commands state. */
+export const failuresIn = (catalogue: Catalogue): { readonly [code: string]: string } =>
+  Object.assign({}, ...Object.values(catalogue).map(({ failures = {} }) => failures)) as { [code: string]: string };
 
 function collectFrom(definition: Definition, catalogue: Catalogue, named: Set<string>): void {
   const { steps, always = [] } = definition;

@@ -76,13 +76,12 @@ export function withDefaults(inner: Definition, around: Definition['defaults']):
 /** A persona ended the run here: no `onError` and no retry stands against it. */
 export const isAbort = ({ code }: FailureInfo): boolean => code === 'RUN_ABORTED';
 
-/** Every code of ours that a step can fail with or be warned of; each has a page in docs/failures/. */
+/** Every code that a step can fail with or be warned of, but for those that commands state (catalogue.ts); each has a page in docs/failures/. */
 export const FAILURE_CODES = {
   ACTIVITY_FAILED: 'A step ended in a way that has no code of its own',
   ACTION_CHANGED: 'What an approved step would do is no longer what was shown',
   APPROVAL_EXPIRED: 'Nobody answered in time',
   APPROVAL_REJECTED: 'A persona rejected an action or an approval step',
-  BROWSER_MISSING: 'There is no browser for a screenshot',
   CALL_OUTCOME_UNKNOWN: 'It is not known whether a call of a model took effect',
   CALL_REPEATED: 'A call of a model was made again',
   CANCELLED_BY_FORCE: 'A run was ended by force, without its clean-up',
@@ -115,8 +114,6 @@ export const FAILURE_CODES = {
   HELD_AT_LIMIT: 'A run is held at a limit, which only a person extends',
   INPUT_REFUSED: 'A run was given inputs that its definition does not take',
   JOIN_INVALID: 'The handles that a `join` step waits for are not runs',
-  LANGUAGE_SERVER_FAILED: 'A language server ended before it had answered',
-  LANGUAGE_SERVER_MISSING: 'There is no language server for these files',
   LIST_INVALID: 'The value that a parallel step iterates over is not a list',
   LOOP_BOUND_INVALID: 'The number of passes of a loop could not be read',
   LOOP_LIMIT_REACHED: 'A loop inside a run ended at its limit',
@@ -144,16 +141,12 @@ export const FAILURE_CODES = {
   MODE_FORBIDS: "The run's mode does not allow what a step does",
   NESTING_TOO_DEEP: 'Sentinels are nested deeper than allowed',
   NOT_SEALED: 'Something reached a run, or came from one, without a seal of this installation',
-  NO_CHECKS_FOUND: 'A project has no checks that can be run',
   OUTPUT_TRUNCATED: 'The result of a step holds the start and the end of what its process printed',
-  PASSAGE_AMBIGUOUS: 'A passage to edit is in the file more than once',
-  PASSAGE_NOT_FOUND: 'A passage to edit is not in the file',
   PATH_NOT_USABLE: 'A path could not be resolved',
   PATH_OUTSIDE_PROJECT: "A path leads out of the run's project",
   PATH_PROTECTED: 'A path leads to a protected file or folder',
   PROJECT_MISSING: "The run's project is not on this host",
   RATE_LIMITED: 'A step waits, because the limit of its tool is reached',
-  RECORD_EXISTS: 'Another record has that id',
   RECORD_REFUSED: 'The database refuses the records of a run',
   RIGHTS_EXCEEDED: 'A model tried to exceed its rights through a run or a definition',
   RUN_ABORTED: 'A persona ended the run at a question',
@@ -163,7 +156,6 @@ export const FAILURE_CODES = {
   RUN_NOT_STARTED: 'A run could not be started',
   SANDBOX_CHANGED: 'What a sandbox shows of a project changed while it was made',
   SANDBOX_NOT_AVAILABLE: 'A sandboxed step cannot run on this worker',
-  SCREENSHOT_FAILED: 'A page could not be loaded for a screenshot',
   SECRET_GONE: 'The value of a secret environment variable is no longer kept',
   SHELL_ARGUMENT_TOO_LARGE: 'An argument or variable is too large for a process',
   SHELL_EXIT_NONZERO: 'A process ended with a code other than 0, and its step fails then',
@@ -179,7 +171,6 @@ export const FAILURE_CODES = {
   STEP_UNDER_WAY: 'An edit names a step that is under way',
   STORE_UNAVAILABLE: 'The database does not answer',
   SYSTEM_UNUSABLE: 'A system of the project cannot be used',
-  UNDO_CONFLICT: 'Files that an undo would restore were changed by somebody else',
   UNDO_REFUSED: 'An undo cannot be done',
   UNKNOWN_COMMAND: 'There is no command with that name',
   UNKNOWN_DEFINITION: 'A `$ref` or a variable names a definition that is not available to the run',

@@ -145,6 +145,7 @@ const FACTS: { [Fact in keyof CommandFacts]-?: true } = {
   unconfined: true,
   asksModel: true,
   resolves: true,
+  failures: true,
 };
 
 /** Schemas and code do not serialise; neither need whatever else a project's command carries. */

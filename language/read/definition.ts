@@ -106,7 +106,7 @@ export function parseDefinition(value: unknown, options: ReadOptions): ReadResul
     ...badExpressions,
     ...checkSteps(sites, origins, catalogue),
     ...checkParams(sites, origins, options.params),
-    ...checkStepDetails(sites, origins),
+    ...checkStepDetails(sites, origins, catalogue),
     ...checkComputedText(sites, origins),
     ...checkNeverFails(sites, origins),
     ...checkSettings(sites, origins),

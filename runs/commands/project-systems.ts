@@ -1,5 +1,5 @@
 /** The systems of a project, and why one of them cannot be used: then its commands fail, and all others work. */
-import type { Catalogue } from '../../language/catalogue.ts';
+import { type Catalogue, failuresIn } from '../../language/catalogue.ts';
 import { reservedEventFault } from '../../language/events/reserved-events.ts';
 import { FAILURE_CODES } from '../../language/failure.ts';
 import type { ProjectSystem } from '../../services/commands/own-systems.ts';
@@ -25,7 +25,7 @@ export function judgedSystems(builtIn: Catalogue, systems: readonly ProjectSyste
       ? `commands of Sentinel itself begin with "${system.name}/"; give the system another name`
       : named.has(system.name)
         ? 'there is another system of that name; name one of them otherwise'
-        : (notGranted(system) ?? engineCode(system) ?? reservedEvent(system));
+        : (notGranted(system) ?? engineCode(system, builtIn) ?? reservedEvent(system));
     named.add(system.name);
     return { system, problem: problem === null ? null : `the system "${system.name}" cannot be used: ${problem}` };
   });
@@ -38,8 +38,9 @@ function notGranted({ name, commands, may }: ProjectSystem): string | null {
     : `its command "${found.name}" needs the permission "${found.permission}", and the configuration grants ${may.join(', ')}; write { system: …, may: [${[...may, found.permission].map((one) => `"${one}"`).join(', ')}] } in "systems", or leave "${name}" out`;
 }
 
-function engineCode({ failures }: ProjectSystem): string | null {
-  const code = Object.keys(failures).find((one) => Object.hasOwn(FAILURE_CODES, one));
+function engineCode({ failures }: ProjectSystem, builtIn: Catalogue): string | null {
+  const taken = { ...FAILURE_CODES, ...failuresIn(builtIn) };
+  const code = Object.keys(failures).find((one) => Object.hasOwn(taken, one));
   return code === undefined ? null : `the failure "${code}" is one of Sentinel's; give it another code`;
 }
 

@@ -18,6 +18,8 @@ export interface OwnCall {
   attempt: number;
   caller: Caller;
   resumed: Json;
+  /** Codes that commands of ours state. */
+  reserved: string[];
 }
 
 type Said = Pick<FailureInfo, 'code' | 'message' | 'details'>;

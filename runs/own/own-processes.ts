@@ -7,6 +7,7 @@
  * of a command may still go on is not.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { failuresIn } from '../../language/catalogue.ts';
 import type { Context } from '../../operations/command.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
@@ -59,6 +60,7 @@ export class OwnProcesses {
         attempt,
         caller,
         resumed,
+        reserved: Object.keys(failuresIn(context.commands.catalogue)),
       };
       const server = new ContextServer(own, context);
       const called = child.call(call, (asked) => server.answer(asked));

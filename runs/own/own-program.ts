@@ -57,13 +57,14 @@ async function load({ path, digest, files }: KeptCode): Promise<void> {
   }
 }
 
-async function perform({ name, params, ...call }: OwnCall): Promise<void> {
+async function perform({ name, params, reserved, ...call }: OwnCall): Promise<void> {
   aborting = new AbortController();
   const found = commands.get(name);
   if (found === undefined) throw new Error(`bug: this process has no command "${name}"`);
   port = new PortToWorker(tell);
   const { own, settings } = found;
-  const outcome = await performOwn(own, params, { ...call, ...port.context, signal: aborting.signal, settings });
+  const context = { ...call, ...port.context, signal: aborting.signal, settings };
+  const outcome = await performOwn(own, params, context, reserved);
   await turn();
   tell({ outcome, isFree: goingOn() <= atRest });
 }

@@ -27,12 +27,18 @@ class Refused extends Error {
   }
 }
 
-export async function performOwn(own: OwnCommand, params: Json, context: CommandContext): Promise<Outcome> {
+/** `reserved`: codes that commands of ours state. */
+export async function performOwn(
+  own: OwnCommand,
+  params: Json,
+  context: CommandContext,
+  reserved: readonly string[],
+): Promise<Outcome> {
   try {
     const given = await paramsOf(own, params);
     return { ok: true, text: await resultOf(own, await own.run(given, context)) };
   } catch (error) {
-    return error instanceof Refused ? { ok: false, failure: error.failure } : thrown(own.name, error);
+    return error instanceof Refused ? { ok: false, failure: error.failure } : thrown(own.name, error, reserved);
   }
 }
 
@@ -49,7 +55,7 @@ const pathOf = (root: string, path: readonly PropertyKey[]): string => [root, ..
 const issuesOf = (root: string, { issues }: z.ZodError): string =>
   issues.map(({ path, message }) => `${pathOf(root, path)}: ${message}`).join('; ');
 
-function thrown(name: string, error: unknown): Outcome {
+function thrown(name: string, error: unknown, reserved: readonly string[]): Outcome {
   const said = error instanceof Error ? error.message : String(error);
   const message = `${name}: ${said === '' ? 'it failed without a word' : said}`.slice(0, messageLengthMax);
   if (!isCommandFailure(error))
@@ -58,7 +64,8 @@ function thrown(name: string, error: unknown): Outcome {
   // It says itself what it means; where that came from is another matter.
   const trace = [error.cause === undefined ? [] : inspect(error.cause), fault ?? []].flat();
   // Codes of Sentinel's own mean what they mean.
-  const isOwn = error instanceof PortFailure || (CODE.test(error.code) && !Object.hasOwn(FAILURE_CODES, error.code));
+  const isTaken = Object.hasOwn(FAILURE_CODES, error.code) || reserved.includes(error.code);
+  const isOwn = error instanceof PortFailure || (CODE.test(error.code) && !isTaken);
   return {
     ok: false,
     failure: { code: isOwn ? error.code : 'ACTIVITY_FAILED', message, ...(details === undefined ? {} : { details }) },

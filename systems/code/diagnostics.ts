@@ -146,6 +146,10 @@ export const diagnosticsCommands: Command[] = [
     speed: 'long',
     secrets: 'values',
     textField: 'text',
+    failures: {
+      LANGUAGE_SERVER_FAILED: 'A language server ended before it had answered',
+      LANGUAGE_SERVER_MISSING: 'There is no language server for these files',
+    },
     params: Params,
     result: Result,
     run: diagnose,

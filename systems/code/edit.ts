@@ -8,8 +8,8 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { isJsonObject, type JsonObject } from '../../language/json.ts';
 import { type Predicted, type SimulatedWorld, simulatedText } from '../../operations/predicted.ts';
-import type { Edit } from '../../world/editing/apply-edits.ts';
-import { editFile, type EditResult } from '../../world/editing/edit-file.ts';
+import type { Edit } from './editing/apply-edits.ts';
+import { editFile, type EditResult } from './editing/edit-file.ts';
 import { COMMAND_BOUNDS } from '../../operations/bounds.ts';
 import { type Command, type CommandContext, defineCommand } from '../../operations/command.ts';
 import {
@@ -125,6 +125,10 @@ export const editCommands: Command[] = [
     secrets: 'values',
     textField: 'diff',
     textParams: ['old', 'new'],
+    failures: {
+      PASSAGE_AMBIGUOUS: 'A passage to edit is in the file more than once',
+      PASSAGE_NOT_FOUND: 'A passage to edit is not in the file',
+    },
     params: Params,
     needs: [['old', 'new'], ['edits']],
     result: Result,

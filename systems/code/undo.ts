@@ -68,6 +68,9 @@ export const undoCommands: Command[] = [
     permission: 'delete',
     speed: 'long',
     secrets: 'values',
+    failures: {
+      UNDO_CONFLICT: 'Files that an undo would restore were changed by somebody else',
+    },
     params: Params,
     result: Result,
     run: undo,

@@ -138,6 +138,9 @@ export const verifyCommands: Command[] = [
     secrets: 'values',
     timeoutMs: shellTimeoutMs,
     textField: 'output',
+    failures: {
+      NO_CHECKS_FOUND: 'A project has no checks that can be run',
+    },
     params: Params,
     result: Result,
     run: verify,

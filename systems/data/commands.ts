@@ -171,6 +171,9 @@ export const dataCommands: Command[] = [
     description: 'Creates a record in a collection.',
     permission: 'write',
     speed: 'quick',
+    failures: {
+      RECORD_EXISTS: 'Another record has that id',
+    },
     params: CreateParams,
     result: Row,
     run: create,

@@ -201,6 +201,10 @@ export const screenshotCommands: Command[] = [
     speed: 'long',
     secrets: 'values',
     textField: 'title',
+    failures: {
+      BROWSER_MISSING: 'There is no browser for a screenshot',
+      SCREENSHOT_FAILED: 'A page could not be loaded for a screenshot',
+    },
     params: Params,
     result: z.strictObject({
       url: z.string(),

@@ -1,4 +1,5 @@
 /** What the schema cannot say of a step by itself: what it asks for, and keys that do nothing where they stand. */
+import { type Catalogue, failuresIn } from '../../catalogue.ts';
 import { FAILURE_CODES } from '../../failure.ts';
 import { FAULT_CODES } from '../../expression/scope.ts';
 import type { FailStep, LlmStep, ParallelStep, SetStep, SleepStep, WatchStep } from '../../model.ts';
@@ -14,14 +15,14 @@ import { badEnvName, unreachableLimit } from './settings.ts';
 
 type At = (...path: string[]) => string;
 
-export function checkStepDetails(sites: Sites, origins: Origins): Problem[] {
+export function checkStepDetails(sites: Sites, origins: Origins, catalogue: Catalogue): Problem[] {
   return sites.steps.flatMap((site) => {
     const at: At = (...path) => origins.locate(site.step, site.path, path);
-    return [...checkByType(site, at), ...checkTimeout(site, at)];
+    return [...checkByType(site, at, catalogue), ...checkTimeout(site, at)];
   });
 }
 
-function checkByType(site: StepSite, at: At): Problem[] {
+function checkByType(site: StepSite, at: At, catalogue: Catalogue): Problem[] {
   const { step } = site;
   switch (step.type) {
     case 'llm':
@@ -40,7 +41,7 @@ function checkByType(site: StepSite, at: At): Problem[] {
     case 'parallel':
       return checkParallel(step, at);
     case 'fail':
-      return checkFail(step, at);
+      return checkFail(step, at, catalogue);
     case 'sleep':
       return checkSleep(step, at);
     case 'set':
@@ -61,10 +62,12 @@ function checkByType(site: StepSite, at: At): Problem[] {
   }
 }
 
-const OWN_CODES: ReadonlyMap<string, string> = new Map([
-  ...FAULT_CODES.map((code): [string, string] => [code, 'An expression or a reference cannot be read']),
-  ...Object.entries(FAILURE_CODES),
-]);
+const ownCodes = (catalogue: Catalogue): ReadonlyMap<string, string> =>
+  new Map([
+    ...FAULT_CODES.map((code): [string, string] => [code, 'An expression or a reference cannot be read']),
+    ...Object.entries(FAILURE_CODES),
+    ...Object.entries(failuresIn(catalogue)),
+  ]);
 
 /** A code as it may be: capital letters, digits and `_`. */
 const CODE = /^[A-Z][A-Z0-9_]{0,99}$/;
@@ -154,11 +157,12 @@ function timeless({ timeoutMs }: FailStep | SetStep, at: At): Problem[] {
   return timeoutMs === undefined ? [] : [withoutEffect('timeoutMs', at, 'the step takes no time')];
 }
 
-function checkFail(step: FailStep, at: At): Problem[] {
+function checkFail(step: FailStep, at: At, catalogue: Catalogue): Problem[] {
   const { code } = step;
   const idle = timeless(step, at);
   if (code === undefined) return idle;
-  const meaning = OWN_CODES.get(code);
+  const own = ownCodes(catalogue);
+  const meaning = own.get(code);
   if (meaning !== undefined)
     return [
       error('RESERVED_NAME', at('code'), `"${code}" is a code of the engine ("${meaning}"); choose another`),
@@ -169,7 +173,7 @@ function checkFail(step: FailStep, at: At): Problem[] {
     .toUpperCase()
     .replaceAll(/[^A-Z0-9]+/g, '_')
     .replaceAll(/^[\d_]+|_+$/g, '');
-  const fix = CODE.test(word) && !OWN_CODES.has(word) ? { fix: `write "${word}"` } : {};
+  const fix = CODE.test(word) && !own.has(word) ? { fix: `write "${word}"` } : {};
   const message = `${JSON.stringify(code)} is no code: a code is at most 100 capital letters, digits and "_", and begins with a letter`;
   return [{ ...error('WRONG_VALUE', at('code'), message), ...fix }, ...idle];
 }

@@ -3,8 +3,8 @@
  * and not with its square. It is held against what plain passes over such a text cost here and now.
  */
 import { describe, expect, test } from 'vitest';
-import { indentUnit } from '../../../world/editing/indentation.ts';
-import { findPassage } from '../../../world/editing/passage.ts';
+import { indentUnit } from '../../../systems/code/editing/indentation.ts';
+import { findPassage } from '../../../systems/code/editing/passage.ts';
 import { Placeholders } from '../../../world/models/cassette/placeholders.ts';
 import { readArguments } from '../../../world/models/answer/json-arguments.ts';
 import { callsInText } from '../../../activities/turns/tools/text-calls.ts';

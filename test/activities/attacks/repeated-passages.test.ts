@@ -1,6 +1,6 @@
 /** Passages and files that repeat themselves: an edit takes one pass, and finds what an honest one means. */
 import { expect, test } from 'vitest';
-import { findPassage, nearestPassage } from '../../../world/editing/passage.ts';
+import { findPassage, nearestPassage } from '../../../systems/code/editing/passage.ts';
 import { processorMs } from '../../elapsed.ts';
 
 const like = (at: number): string => `${'x'.repeat(100)}${at}${'y'.repeat(90)}`;

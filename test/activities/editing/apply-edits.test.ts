@@ -1,7 +1,7 @@
 /** What edits make of a text, case by case. */
 import { describe, expect, it } from 'vitest';
-import { applyEdits, type Edit } from '../../../world/editing/apply-edits.ts';
-import { editFile } from '../../../world/editing/edit-file.ts';
+import { applyEdits, type Edit } from '../../../systems/code/editing/apply-edits.ts';
+import { editFile } from '../../../systems/code/editing/edit-file.ts';
 import type { Failure } from '../../../world/failures/failures.ts';
 
 interface Case {

@@ -3,7 +3,7 @@
  * written anew has the line ends of the text, and where the passage stood with other white space also its
  * indentation; everything else stays as it is, byte for byte.
  */
-import { Failure } from '../failures/failures.ts';
+import { Failure } from '../../../world/failures/failures.ts';
 import { indentsOf, indentUnit, reindented } from './indentation.ts';
 import { findPassage, lineAt, nearestPassage, startOfIndentation, type Span } from './passage.ts';
 

@@ -1,6 +1,6 @@
 /** The bytes of a file as edits leave them, and what the command that makes them says of it. */
 import { createTwoFilesPatch } from 'diff';
-import { Failure } from '../failures/failures.ts';
+import { Failure } from '../../../world/failures/failures.ts';
 import { applyEdits, type Edit } from './apply-edits.ts';
 
 export type EditResult = {
