@@ -4,6 +4,7 @@
  */
 import { writeSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import type { SystemsHere } from './system-verb.ts';
 import type { ProjectSystem } from '../services/commands/own-systems.ts';
 import { declareKind } from './request/verb-kind.ts';
 import { describeHandles, withLast } from './runs/handles-typed.ts';
@@ -14,14 +15,15 @@ async function main(argv: readonly string[]): Promise<number> {
   const [verb, below = ''] = words[0] === 'help' ? words.slice(1) : words;
   let typed = verb;
   try {
-    const system = verb === undefined || Object.hasOwn(VERBS, verb) ? null : await systemOf(verb, argv);
+    const { system, hint } =
+      verb === undefined || Object.hasOwn(VERBS, verb) ? { system: null, hint: '' } : await systemOf(verb, argv);
     if (verb !== undefined && system === null && !Object.hasOwn(VERBS, verb)) {
       const [{ nearestOf }, { usage }] = await Promise.all([
         import('../client/nearest.ts'),
         import('./request/usage.ts'),
       ]);
       throw usage(
-        `"${verb}" is not a verb; ${nearestOf(verb, Object.keys(VERBS), (name) => `write "${name}", or `)}see "sentinel --help".`,
+        `"${verb}" is not a verb; ${nearestOf(verb, Object.keys(VERBS), (name) => `write "${name}", or `)}see "sentinel --help".${hint}`,
       );
     }
     const { program, takesHandle } = await programFor(verb, argv, system);
@@ -89,7 +91,7 @@ async function programFor(
 }
 
 /** A verb that is none of ours may be a system's of the project. */
-async function systemOf(verb: string, argv: readonly string[]): Promise<ProjectSystem | null> {
+async function systemOf(verb: string, argv: readonly string[]): Promise<SystemsHere> {
   const { systemNamed } = await import('./system-verb.ts');
   return systemNamed(verb, argv.includes('--json'));
 }

@@ -11,13 +11,23 @@ import { SPEAKER_DEFAULT, speakerHere } from './request/speaker.ts';
 import { declareKind } from './request/verb-kind.ts';
 import { withClient } from './request/with-client.ts';
 
-/** The system of that name in the folder one is in, where its configuration is trusted and it has verbs. */
-export async function systemNamed(name: string, json: boolean): Promise<ProjectSystem | null> {
+export interface SystemsHere {
+  /** The system of that name, where it has verbs. */
+  system: ProjectSystem | null;
+  /** What keeps those of the project from being known, as a sentence. */
+  hint: string;
+}
+
+/** In the folder one is in, where its configuration is trusted. */
+export async function systemNamed(name: string, json: boolean): Promise<SystemsHere> {
   const project = process.cwd();
-  if (configFileOf(project) === null) return null;
+  if (configFileOf(project) === null) return { system: null, hint: '' };
   const { config } = await projectConfig(project, openOutput({ json }), false);
   const found = config?.systems.find((system) => system.name === name);
-  return found === undefined || Object.keys(found.verbs).length === 0 ? null : found;
+  return {
+    system: found === undefined || Object.keys(found.verbs).length === 0 ? null : found,
+    hint: config === null ? ' The verbs of this project are not known before you trust it: "sentinel trust".' : '',
+  };
 }
 
 interface Field {

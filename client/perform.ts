@@ -12,8 +12,9 @@ import type { OpenClient } from './open-client.ts';
 const CALL_MS = 30_000;
 
 export interface CommandCall {
-  /** The person; whoever calls within a step is one nowhere. */
+  /** The person, or the program of the agent. */
   by: string;
+  as?: 'person' | 'agent';
   /** Where it looks for files and runs; the folder one is in where it is left out. */
   project?: string;
   /** The same again gives the result of the first; a new one where it is left out. */
@@ -25,7 +26,7 @@ export async function performCommand<Result extends Json = Json>(
   client: OpenClient,
   command: string,
   params: JsonObject,
-  { by, project = process.cwd(), id = randomUUID() }: CommandCall,
+  { by, as = 'person', project = process.cwd(), id = randomUUID() }: CommandCall,
 ): Promise<Result> {
   const [{ builtInRegistry, builtInSystems }, { makeTables }, { perform }, { Failure }, store] = await Promise.all([
     import('../systems/all.ts'),
@@ -38,7 +39,7 @@ export async function performCommand<Result extends Json = Json>(
   const own = await ownParts(command, project, store);
   const parts = { store, registry: builtInRegistry({}, own?.commands), runs: runsOf(client, project) };
   try {
-    const asked = { command, params, project, by, id, timeoutMs: CALL_MS };
+    const asked = { command, params, project, by, as, id, timeoutMs: CALL_MS };
     return (await perform(parts, asked)) as Result;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -60,12 +61,13 @@ async function ownParts(command: string, project: string, store: Store): Promise
   const builtIn = builtInCatalogue();
   const file = Object.hasOwn(builtIn, command) ? null : configFileOf(project);
   if (file === null) return null;
-  const [{ openOwn }, { runProjectConfig, trustedCode }] = await Promise.all([
+  const [{ openOwn }, { configIn }, { trustedCode }] = await Promise.all([
     import('../runs/own/open-own.ts'),
+    import('../runs/commands/open-project.ts'),
     import('../services/config/project-config.ts'),
   ]);
   const code = trustedCode(file.path);
-  return openOwn({ code, config: await runProjectConfig(code), builtIn, store, say: () => undefined });
+  return openOwn({ code, config: await configIn(file), builtIn, store, say: () => undefined });
 }
 
 /** Of parameters that are not taken: whoever calls has no step to correct. */

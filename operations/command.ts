@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import type * as z from 'zod';
 import type { Catalogue, CommandFacts } from '../language/catalogue.ts';
 import type { Json, JsonObject } from '../language/json.ts';
-import type { Caller } from './caller.ts';
+import type { Caller, Door } from './caller.ts';
 import type { StepCheckpoints } from './checkpoints/step-checkpoints.ts';
 import type { Metrics } from './metrics.ts';
 import type { Predicted, SimulatedWorld } from './predicted.ts';
@@ -138,6 +138,8 @@ export interface Command<Params = unknown, Result extends Json = Json> extends C
   /** Parameters of which one group at least has to be there whole, as `params` refuses them otherwise. */
   needs?: readonly (readonly string[])[];
   result: z.ZodType<Result>;
+  /** Through which it may be called; absent: through all. */
+  doors?: readonly Door[];
   run(params: Params, context: Context): Promise<Result>;
   /** Parameters that name a run of which it says or does something: a model names none of other projects. */
   runParams?: readonly string[];

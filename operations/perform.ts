@@ -22,8 +22,9 @@ export interface Asked {
   params: JsonObject;
   /** Absolute. */
   project: string;
-  /** The person. */
+  /** The person, or the program of the agent. */
   by: string;
+  as?: 'person' | 'agent';
   /** Of the call. */
   id: string;
   timeoutMs: number;
@@ -63,6 +64,7 @@ function contextOf(
   {
     project,
     by,
+    as = 'person',
     session,
     key,
     timeoutMs,
@@ -71,7 +73,7 @@ function contextOf(
 ): CommandContext {
   return {
     run: { handle: PERSONS_HANDLE, project, persona: by, definitionHash: '' },
-    caller: { kind: 'person', name: by },
+    caller: { kind: as, name: by },
     key,
     attempt: 1,
     store,

@@ -8,7 +8,7 @@ import { depthFault, isJsonObject, valueFault, type Json, type ValueFault } from
 import { Failure } from '../world/failures/failures.ts';
 import { toolNameProblems } from '../language/models/tool-names.ts';
 import { durationIn } from '../language/references/duration.ts';
-import type { Caller } from './caller.ts';
+import { doorOf, type Caller, type Door } from './caller.ts';
 import type { Command, CommandContext, Context, WorkerParts } from './command.ts';
 import { processMetrics } from './metrics.ts';
 import { CommandTx } from './command-tx.ts';
@@ -180,8 +180,22 @@ async function whole(command: Command, context: CommandContext, run: (tx: Comman
   }
 }
 
+const DOORS: Readonly<Record<Door, string>> = {
+  step: 'by a step',
+  model: 'by a model',
+  person: 'by a person',
+  agent: 'by an agent',
+  follower: 'for an event',
+};
+
 async function runCommand(command: Command, params: Json, context: Context): Promise<Json> {
   const given = readParams(command, params);
+  const door = doorOf(context.caller);
+  if (command.doors?.includes(door) === false)
+    throw new Failure(
+      'RIGHTS_EXCEEDED',
+      `${command.name} is not called ${DOORS[door]}; it is called ${command.doors.map((one) => DOORS[one]).join(' or ')}`,
+    );
   await refuseOtherProjects(command, given, context);
   const result = await command.run(given, context);
   refuse(valueFault(result, `the result of ${command.name}`));

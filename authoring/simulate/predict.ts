@@ -27,6 +27,9 @@ export interface Prediction {
   source: 'replies' | 'project' | 'assumed';
 }
 
+/** A command, and what it would do. */
+export type Predicting = Pick<Command, 'name' | 'predict'>;
+
 type Commanded = Extract<Effect, { type: 'command' }>;
 
 interface Predicted {
@@ -44,9 +47,9 @@ export class Predictions extends Script {
   readonly #overlay: Overlay;
   readonly #stepsMax: number;
   readonly #records: JsonObject[] = [];
-  readonly #commands: ReadonlyMap<string, Command>;
+  readonly #commands: ReadonlyMap<string, Predicting>;
 
-  constructor(source: ScriptSource, overlay: Overlay, stepsMax: number, commands: readonly Command[]) {
+  constructor(source: ScriptSource, overlay: Overlay, stepsMax: number, commands: readonly Predicting[]) {
     super(source);
     this.#commands = new Map(commands.map((command) => [command.name, command]));
     this.#overlay = overlay;

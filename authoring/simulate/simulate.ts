@@ -14,7 +14,7 @@ import { libraryOf } from '../../runs/library.ts';
 import type { Known } from '../../client/read-definition.ts';
 import { orderEvents } from '../../client/show/trace.ts';
 import { Overlay, type FileChange } from './overlay.ts';
-import { Predictions, type Prediction } from './predict.ts';
+import { Predictions, type Predicting, type Prediction } from './predict.ts';
 import { stage } from './stage.ts';
 
 export type Verdict = 'allowed' | 'needs approval' | 'denied';
@@ -64,6 +64,8 @@ export interface SimulationRequest {
   replies: NonNullable<ScriptSource['replies']>;
   project: string;
   persona: string;
+  /** Commands of the project's own. */
+  own?: readonly Predicting[];
 }
 
 /** Effects after which a simulation is ended: what goes round for longer shows nothing new. */
@@ -80,11 +82,12 @@ export async function simulate({
   replies,
   project,
   persona,
+  own = [],
 }: SimulationRequest): Promise<SimulationReport> {
   const overlay = new Overlay(project);
   // With their code: a verb that simulates nothing does without it.
   const { builtInCommands } = await import('../../systems/all.ts');
-  const answers = new Predictions({ replies }, overlay, SIMULATED_EFFECTS_MAX, builtInCommands);
+  const answers = new Predictions({ replies }, overlay, SIMULATED_EFFECTS_MAX, [...builtInCommands, ...own]);
   const scenario = { definition, library: libraryOf(definition, known), catalogue, inputs };
   const waits: SimulationReport['warnings'] = [];
   const whenStuck = (runs: readonly ScriptedRun[]): void => {

@@ -64,8 +64,10 @@ async function show(file: string, options: Options): Promise<number> {
   const given = { inputs: read, assignments: options.input, note: output.note };
   const inputs = await fitInputs(good.definition, good.known, given);
   const persona = speakerOf({ said: options.persona, owner: good.persona, config: good.config });
-  const { definition, known, catalogue } = good;
-  const report = await simulate({ definition, known, catalogue, inputs, replies, project, persona });
+  const { definition, known, catalogue, config } = good;
+  const { ownPredictions } = await import('../../runs/commands/own-predictions.ts');
+  const own = config === null ? [] : ownPredictions(config);
+  const report = await simulate({ definition, known, catalogue, inputs, replies, project, persona, own });
   if (options.replies !== undefined) refuseUnasked(options.replies, Object.keys(replies), report);
   output.object(report);
   showReport(report, output);

@@ -7,6 +7,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { addAnswering } from './serve-answers.ts';
 import { addResources } from './serve-resources.ts';
 import { addRuns } from './serve-runs.ts';
+import { addSystems } from './serve-systems.ts';
 import type { Served } from './served.ts';
 
 const instructions =
@@ -19,6 +20,7 @@ export async function serve(served: Served, transport: Transport): Promise<void>
   addRuns(server, served);
   addAnswering(server, served);
   addResources(server, served);
+  await addSystems(server, served);
   const gone = new Promise<void>((resolve) => void Object.assign(server.server, { onclose: resolve }));
   await server.connect(transport);
   await gone;

@@ -38,6 +38,7 @@ const ownCommand = (own: OwnCommand, run: (params: Json, context: Context) => Pr
   defineCommand({
     name: own.name,
     ...(own.description === undefined ? {} : { description: own.description }),
+    ...(own.doors === undefined ? {} : { doors: own.doors }),
     ...ownEntry(own),
     secrets: 'values',
     params: Value,

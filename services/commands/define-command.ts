@@ -20,10 +20,11 @@ export type CommandPermission = 'read' | 'write' | 'shell' | 'delete' | 'network
 
 export type Json = null | boolean | number | string | Json[] | { [field: string]: Json };
 
-/** Who calls: a step of a run, a person through a door, or a follower that heard an event. */
+/** Who calls: a step of a run, a person at the command line, an agent over MCP, or a follower that heard an event. */
 export type Caller =
   | { kind: 'step'; handle: string; persona: string; byModel: boolean }
   | { kind: 'person'; name: string }
+  | { kind: 'agent'; name: string }
   | { kind: 'follower'; name: string };
 
 /** The tables of the system. What is written, the events and the result of the command are one transaction. */
@@ -80,6 +81,10 @@ export interface CommandDefinition<Params extends z.ZodType = z.ZodType, Result 
   timeoutMs?: number;
   /** The field that stands for the result where it is used as text. */
   textField?: string;
+  /** By whom it may be called; all where it is left out. */
+  doors?: readonly ('step' | 'model' | 'person' | 'agent' | 'follower')[];
+  /** What a simulation takes for its result: it runs in the simulation itself, and does nothing. */
+  predict?(params: z.output<Params>): z.input<Result>;
   params: Params;
   result: Result;
   run(params: z.output<Params>, context: CommandContext): z.input<Result> | Promise<z.input<Result>>;

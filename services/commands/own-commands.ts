@@ -47,6 +47,13 @@ const Fields = z.strictObject({
   speed: z.enum(['quick', 'long']).default('long'),
   timeoutMs: z.number().int().min(1).max(timeoutMsMax).optional(),
   textField: z.string().min(1).optional(),
+  doors: z
+    .array(z.enum(['step', 'model', 'person', 'agent', 'follower']))
+    .min(1)
+    .optional(),
+  predict: z
+    .custom<(params: unknown) => unknown>((value) => typeof value === 'function', 'must be a function')
+    .optional(),
   params: Schema.refine(
     (params) => !isSchema(params) || takesObject(params),
     'must be the schema of an object, because a step gives parameters by name',

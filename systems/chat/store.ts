@@ -32,7 +32,7 @@ const toMessage = ({ seq, room, author, handle, message, at }: Row): ChatMessage
 export async function say(context: Context, room: string, message: string): Promise<{ author: string; event: string }> {
   const { tx, run, key, caller } = context;
   const { handle, persona: author, project } = run;
-  const isPerson = caller.kind === 'person';
+  const isPerson = caller.kind !== 'step';
   await tx.query(
     `insert into chat_messages (room, author, handle, key, message, project) values ($1, $2, $3, $4, $5, $6)
      on conflict (handle, key) do nothing`,

@@ -32,6 +32,7 @@ export const notes = defineSystem({
       textField: 'text',
       params: z.strictObject({ text: z.string().min(1) }),
       result: z.object({ id: z.number(), text: z.string() }),
+      predict: ({ text }) => ({ id: 1, text }),
       async run({ text }, { tx, key, caller, settings }) {
         const { maxLength } = Settings.parse(settings);
         if (text.length > maxLength) throw new CommandFailure('NOTE_TOO_LONG', 'a note has at most ' + maxLength + ' characters');
@@ -76,6 +77,7 @@ export const notes = defineSystem({
       description: 'Remembers that a note was added.',
       permission: 'write',
       speed: 'quick',
+      doors: ['follower'],
       params: z.strictObject({ event: z.object({ position: z.number(), data: z.object({ text: z.string() }) }) }),
       result: z.null(),
       async run({ event }, { tx }) {
