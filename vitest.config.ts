@@ -91,10 +91,11 @@ const unhurried = {
     'test/server/questions/{approval,second-answer,whole-action}.test.ts',
     'test/server/replay/{outlasting,same-trace,side-by-side}.test.ts',
     'test/server/steering/{fork,retry-items,undo}.test.ts',
+    'test/server/systems/doors.test.ts',
     'test/server/workers/{ending,large,versions}.test.ts',
   ],
   kill: [
-    'test/server/kill/{fan,force-cancel,groups,one-branch,quiet-trigger,services,undo}.test.ts',
+    'test/server/kill/{fan,force-cancel,groups,one-branch,quiet-trigger,services,systems,undo}.test.ts',
     'test/server/kill/models/{agent-segments,compaction,model-calls,model-context,model-turns,replayed-turns}.test.ts',
     'test/server/kill/questions/*.test.ts',
   ],

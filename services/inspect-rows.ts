@@ -1,6 +1,7 @@
 /** What the database says that somebody should know of: what is left alone for its failures, and whom nobody could tell. */
 import type { Store } from '../prisma/store/contract/contract.ts';
 import type { CircuitState } from '../prisma/store/contract/models/limit-contract.ts';
+import type { HeldFollower } from '../prisma/store/contract/system-contract.ts';
 import { circuitWords } from './circuit-words.ts';
 import type { DoctorEntry } from './doctor-entry.ts';
 
@@ -13,7 +14,12 @@ export async function circuitStates(url: string | null): Promise<CircuitState[]>
 export async function inspectRows(url: string | null): Promise<DoctorEntry[]> {
   const circuits = (await circuitStates(url)).filter(({ state }) => state !== 'closed');
   const givenUp = await asked(url, ({ notifications }) => notifications.givenUp());
-  return [...circuits.map(entryOf), ...(givenUp === null || givenUp.count === 0 ? [] : [givenUpEntry(givenUp)])];
+  const held = (await asked(url, ({ systems }) => systems.heldFollowers())) ?? [];
+  return [
+    ...circuits.map(entryOf),
+    ...held.map(heldEntry),
+    ...(givenUp === null || givenUp.count === 0 ? [] : [givenUpEntry(givenUp)]),
+  ];
 }
 
 function entryOf(circuit: CircuitState): DoctorEntry {
@@ -25,6 +31,17 @@ function entryOf(circuit: CircuitState): DoctorEntry {
     where: null,
     version: null,
     remedy: 'See what it failed of; "limits.breaker" of sentinel.config says when it is left alone, and for how long.',
+  };
+}
+
+function heldEntry({ system, follower, position, attempts, notBefore, failure }: HeldFollower): DoctorEntry {
+  return {
+    name: `follower ${system}/${follower}`,
+    ok: false,
+    found: `failed ${attempts} times at the event ${position}, and is tried again at ${new Date(notBefore).toISOString()}: ${failure}`,
+    where: null,
+    version: null,
+    remedy: 'Correct its command and run "sentinel up" in the project; the event waits, and those behind it.',
   };
 }
 

@@ -4,6 +4,7 @@ import { entryLines } from '../output/entry-lines.ts';
 import { workflowIdOf } from '../../workflows/messages/messages.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput } from '../output/output.ts';
+import { withClient } from '../request/with-client.ts';
 
 export function define(command: Command): void {
   command
@@ -20,7 +21,13 @@ Examples:
     .action(async (options: { json?: boolean }) => {
       const output = openOutput(options);
       const { inspectServices } = await import('../../services/inspect-services.ts');
-      const { ok, entries } = await inspectServices(process.env, workflowIdOf);
+      const { systemEntries } = await import('../../client/lookup/project-systems.ts');
+      const [services, made] = await Promise.all([
+        inspectServices(process.env, workflowIdOf),
+        withClient(output, async (client) => (await (await client.storeIfUp())?.systems.list()) ?? null),
+      ]);
+      const entries = [...services.entries, ...(await systemEntries(process.cwd(), made))];
+      const ok = entries.every((entry) => entry.ok);
       output.object({ ok, entries });
       for (const line of entryLines(entries, output.paint)) output.line(line);
       process.exitCode = ok ? EXIT.ok : EXIT.failed;

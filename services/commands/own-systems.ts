@@ -18,31 +18,29 @@ const OwnSystem = z
     commands: z.array(SystemCommand).min(1),
     tables: z.record(z.string().min(1).max(100), z.string().min(1)).default({}),
     events: z.record(z.string().min(1).max(200), Schema).default({}),
-    failures: z
-      .record(z.string().regex(/^[A-Z][A-Z0-9_]{1,63}$/, 'a code has capitals, digits and _'), Line)
-      .default({}),
+    failures: z.record(z.string(), Line).default({}),
     settings: Schema.optional(),
     definitions: z.record(z.string().min(1), z.looseObject({})).default({}),
-    followers: z
-      .record(z.string().regex(/^[a-z][a-z0-9-]*$/), z.strictObject({ event: z.string().min(1), command: z.string() }))
-      .default({}),
+    followers: z.record(z.string(), z.strictObject({ event: z.string().min(1), command: z.string() })).default({}),
     verbs: z
-      .record(
-        z.string().regex(/^[a-z][a-z0-9-]*$/, 'a verb has small letters, digits and -'),
-        z.strictObject({ summary: Line, command: z.string(), args: z.array(z.string()).default([]) }),
-      )
+      .record(z.string(), z.strictObject({ summary: Line, command: z.string(), args: z.array(z.string()).default([]) }))
       .default({}),
   })
   .superRefine((system, context) => {
     const refuse = (path: (string | number)[], message: string): void => {
       context.addIssue({ code: 'custom', path, message });
     };
-    const { name, commands, events, followers, verbs } = system;
+    const { name, commands, events, failures, followers, verbs } = system;
+    for (const code of Object.keys(failures))
+      if (!/^[A-Z][A-Z0-9_]{1,63}$/.test(code)) refuse(['failures', code], 'a code has capitals, digits and _');
+    for (const [kind, named] of Object.entries({ followers, verbs }))
+      for (const one of Object.keys(named))
+        if (!/^[a-z][a-z0-9-]*$/.test(one)) refuse([kind, one], 'a name has small letters, digits and -');
     const own = new Map(commands.map((command) => [command.name, command]));
     for (const [index, command] of commands.entries()) {
       if (!command.name.startsWith(`${name}/`))
         refuse(['commands', index, 'name'], `the commands of the system "${name}" begin with "${name}/"`);
-      if (own.get(command.name) !== command)
+      if (commands.findIndex((one) => one.name === command.name) < index)
         refuse(['commands', index, 'name'], `"${command.name}" is there already; choose another name`);
     }
     for (const event of Object.keys(events))
@@ -79,7 +77,11 @@ const OwnSystem = z
 const OPTIONS = ['json', 'as', 'help'];
 
 /** A system, or one with what the project lets it do and sets. */
-const Entry = z.strictObject({ system: OwnSystem, may: z.array(Permission).default([...MAY]), settings: z.unknown() });
+const Entry = z.strictObject({
+  system: OwnSystem,
+  may: z.array(Permission).default([...MAY]),
+  settings: z.unknown().optional(),
+});
 
 export const ProjectSystem = z.unknown().transform((given, { issues, value }) => {
   const isEntry = typeof given === 'object' && given !== null && 'system' in given;

@@ -113,6 +113,16 @@ export const notes = defineSystem({
 
 export const CONFIG = `
 import { notes } from './notes.ts';
+import { defineCommand, defineSystem, z } from 'sentinel-engine/commands';
 
-export default { systems: [{ system: notes, settings: { maxLength: 40 } }] };
+const broken = defineSystem({
+  name: 'broken',
+  summary: 'tables that cannot be made',
+  tables: { first: 'create table broken_one (id int); create table broken_one (id int)' },
+  commands: [
+    defineCommand({ name: 'broken/get', permission: 'read', params: z.strictObject({}), result: z.null(), run: () => null }),
+  ],
+});
+
+export default { systems: [{ system: notes, settings: { maxLength: 40 } }, broken] };
 `;

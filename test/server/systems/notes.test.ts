@@ -127,3 +127,23 @@ test('its follower hears each event once, in order', async () => {
   for (const end = Date.now() + 20_000; (await heard()).length < texts.length && Date.now() < end;) await sleep(100);
   expect((await heard()).map(({ text }) => text)).toEqual(texts);
 });
+
+test('a system whose tables cannot be made fails alone, and is named', async () => {
+  const report = await run([
+    { type: 'command', command: 'broken/get', onError: 'skip' },
+    { type: 'command', command: 'notes/list', params: {}, outputTo: 'list' },
+  ]);
+  expect(report).toMatchObject({ status: 'completed' });
+  const failures = (await harness.events(report.handle)).flatMap((event) =>
+    event.type === 'step-finished' && event.failure !== undefined ? [event.failure] : [],
+  );
+  expect(failures).toMatchObject([
+    { code: 'SYSTEM_UNUSABLE', message: expect.stringContaining('nothing of them was kept') as string },
+  ]);
+  const { out } = await harness.command('doctor', '--json');
+  const { entries } = JSON.parse(out) as { entries: { name: string; ok: boolean }[] };
+  expect(entries.filter(({ name }) => name.startsWith('system '))).toMatchObject([
+    { name: 'system notes', ok: true },
+    { name: 'system broken', ok: false },
+  ]);
+});

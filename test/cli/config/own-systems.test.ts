@@ -1,0 +1,129 @@
+/** Systems that a project's configuration names: what it may say, and why one of them cannot be used. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { openProjectCommands } from '../../../runs/commands/open-project.ts';
+import type { ProjectCommands } from '../../../runs/commands/project-commands.ts';
+import { judgedSystems } from '../../../runs/commands/project-systems.ts';
+import { loadProjectConfig } from '../../../services/config/project-config.ts';
+import { configFileOf } from '../../../services/config/project-file.ts';
+import { catalogue } from '../../catalogue.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sentinel-own-systems-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let count = 0;
+function project(systems: string): string {
+  count += 1;
+  const path = join(folder, `project-${count}`);
+  mkdirSync(path);
+  writeFileSync(
+    join(path, 'sentinel.config.ts'),
+    `
+import { defineCommand, defineSystem, z } from 'sentinel-engine/commands';
+const get = (name, fields = {}) => defineCommand({
+  name, permission: 'read', speed: 'quick', params: z.strictObject({ id: z.string() }), result: z.string(), run: () => '', ...fields,
+});
+const shelf = (fields = {}) => defineSystem({ name: 'shelf', summary: 'a shelf', commands: [get('shelf/get')], ...fields });
+export default { systems: [${systems}] };`,
+  );
+  return path;
+}
+
+const open = (path: string): Promise<ProjectCommands> => openProjectCommands(catalogue, path, join(folder, 'home'));
+
+test.each([
+  ['a name', "shelf({ name: 'Shelf' })", 'systems.0.name: a system is named by small letters'],
+  [
+    'a command of another name',
+    "shelf({ commands: [get('other/get')] })",
+    'systems.0.commands.0.name: the commands of the system "shelf" begin with "shelf/"',
+  ],
+  [
+    'a command twice',
+    "shelf({ commands: [get('shelf/get'), get('shelf/get')] })",
+    'systems.0.commands.1.name: "shelf/get" is there already',
+  ],
+  ['no command', 'shelf({ commands: [] })', 'systems.0.commands'],
+  [
+    'an event of another name',
+    "shelf({ events: { 'other:done': z.null() } })",
+    'systems.0.events.other:done: the events of the system "shelf" begin with "shelf:"',
+  ],
+  ['an event without a schema', "shelf({ events: { 'shelf:done': {} } })", 'must be a schema of zod 4'],
+  ['a code that is none', "shelf({ failures: { 'no code': 'x' } })", 'a code has capitals, digits and _'],
+  [
+    'a follower of nothing',
+    "shelf({ followers: { all: { event: 'x', command: 'shelf/gone' } } })",
+    'systems.0.followers.all.command: there is no command "shelf/gone"',
+  ],
+  [
+    'a slow follower',
+    "shelf({ commands: [get('shelf/get', { speed: 'long' })], followers: { all: { event: 'x', command: 'shelf/get' } } })",
+    'what follows an event is quick',
+  ],
+  [
+    'a verb of nothing',
+    "shelf({ verbs: { get: { summary: 'x', command: 'shelf/gone' } } })",
+    'systems.0.verbs.get.command: there is no command',
+  ],
+  [
+    'a word for nothing',
+    "shelf({ verbs: { get: { summary: 'x', command: 'shelf/get', args: ['name'] } } })",
+    'systems.0.verbs.get.args: "shelf/get" has no parameter "name"',
+  ],
+  [
+    'a quick command for the shell',
+    "shelf({ commands: [get('shelf/get', { permission: 'shell' })] })",
+    'only a command with the permission "read" or "write" can be quick',
+  ],
+  [
+    'settings that it refuses',
+    "{ system: shelf({ settings: z.strictObject({ max: z.number() }) }), settings: { max: 'x' } }",
+    'systems.0.settings.max',
+  ],
+  [
+    'settings that it lacks',
+    '{ system: shelf(), settings: { max: 1 } }',
+    'systems.0.settings: the system "shelf" has no settings',
+  ],
+  ['a field that there is not', 'shelf({ tabels: {} })', 'tabels'],
+])('%s: the field is named', async (_what, systems, words) => {
+  await expect(open(project(systems))).rejects.toThrow(words);
+});
+
+test.each([
+  [
+    'a permission that nobody grants',
+    "shelf({ commands: [get('shelf/get', { permission: 'network', speed: 'long' })] })",
+    'needs the permission "network"',
+  ],
+  [
+    'a name of the engine',
+    "defineSystem({ name: 'data', summary: 'x', commands: [get('data/more')] })",
+    'commands of Sentinel itself begin with "data/"',
+  ],
+  [
+    'a failure of the engine',
+    "shelf({ failures: { STEP_TIMEOUT: 'x' } })",
+    'the failure "STEP_TIMEOUT" is one of Sentinel',
+  ],
+  ['another system of its name', 'shelf(), shelf()', 'there is another system of that name'],
+])('%s: it alone cannot be used, and validate says so', async (_what, systems, words) => {
+  const path = project(`${systems}, defineSystem({ name: 'fine', summary: 'x', commands: [get('fine/get')] })`);
+  const { catalogue: all, notices } = await open(path);
+  expect(notices.filter((notice) => notice.includes(words))).toHaveLength(1);
+  expect(all['fine/get']).toMatchObject({ permission: 'read', speed: 'quick' });
+  const file = configFileOf(path);
+  if (file === null) throw new Error('the project has no configuration');
+  const judged = judgedSystems(catalogue, (await loadProjectConfig(file)).systems);
+  expect(judged.filter(({ problem }) => problem !== null)).toHaveLength(1);
+  expect(judged.at(-1)).toMatchObject({ system: { name: 'fine' }, problem: null });
+});
+
+test('a permission that the configuration grants is one', async () => {
+  const system = "shelf({ commands: [get('shelf/get', { permission: 'network', speed: 'long' })] })";
+  const { notices } = await open(project(`{ system: ${system}, may: ['read', 'network'] }`));
+  expect(notices).toEqual([]);
+});
