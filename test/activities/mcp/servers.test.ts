@@ -119,7 +119,7 @@ test('a failing tool, and one that goes on too long, fail their step', async () 
 test('a step that is cancelled cancels its call', async () => {
   const over = new AbortController();
   const failing = failureOf('mcp/tracker/slow', {}, { signal: over.signal });
-  await expect.poll(() => tracker.notes).toContain('slow began');
+  await expect.poll(() => tracker.notes, { timeout: 10_000 }).toContain('slow began');
   const reason = new Error('cancelled');
   over.abort(reason);
   expect(await failing).toBe(reason);
@@ -167,7 +167,7 @@ test('a server whose tools have changed is held until they are accepted again', 
 
 test('a process that has not what was accepted since is begun anew, and its calls under way end first', async () => {
   const slow = call('mcp/tracker/slow', {}, { timeoutMs: 3_000 }).catch((error: unknown) => error);
-  await expect.poll(() => tracker.notes).toContain('slow began');
+  await expect.poll(() => tracker.notes, { timeout: 10_000 }).toContain('slow began');
   const before = tracker.processes.length;
   // What starts now has other tools than the process of the worker; a person sees those, and accepts them.
   tracker.says('Reads a ticket, and its notes.');
