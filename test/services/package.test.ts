@@ -55,9 +55,11 @@ const npx = (cwd: string, inShell: Shell, ...args: string[]): Promise<Done> =>
   runIn(cwd, inShell, 'npx', 'sentinel-engine', ...args);
 
 /** The example of a page of docs: JavaScript as it stands. */
-function scriptOf(page: string): string {
+const scriptOf = (page: string): string => scriptsOf(page)[0] ?? '';
+
+function scriptsOf(page: string): string[] {
   const text = readFileSync(join(import.meta.dirname, '..', '..', 'docs', page), 'utf8');
-  return /```ts\n([^]*?)```/.exec(text)?.[1] ?? '';
+  return Array.from(text.matchAll(/```ts\n([^]*?)```/g), ([, script = '']) => script);
 }
 
 /** The last line of `--json`: the report of a run. */
@@ -168,6 +170,66 @@ describe.skipIf(!registry)(`the package, installed${why}`, () => {
     expect(existsSync(join(second, '.sentinel'))).toBe(false);
     expect(await npx(second, elsewhere, 'down')).toMatchObject({ code: 0 });
     expect(readServicesState(join(project, '.sentinel'))).toEqual(before);
+  });
+
+  test('runs a system as the documentation writes it, as a file and as a package', async () => {
+    const own = join(work, 'systems');
+    await installLike(project, own);
+    const [system = '', config = ''] = scriptsOf('systems.md');
+    writeFileSync(join(own, 'package.json'), JSON.stringify({ name: 'own', private: true, type: 'module' }));
+    writeFileSync(join(own, 'notes.ts'), system);
+    writeFileSync(join(own, 'sentinel.config.ts'), config);
+    const compilerOptions = { target: 'es2022', module: 'nodenext', strict: true, types: ['node'], noEmit: true };
+    const options = { ...compilerOptions, allowImportingTsExtensions: true };
+    writeFileSync(
+      join(own, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions: options, files: ['sentinel.config.ts'] }),
+    );
+    const tsc = join('node_modules', 'typescript', 'bin', 'tsc');
+    expect(await runIn(own, shell, 'node', tsc)).toEqual({ code: 0, out: '', err: '' });
+    const elsewhere = { ...(await userShell()), SENTINEL_HOME: join(work, 'systems-home') };
+    await succeed(own, elsewhere, 'npx', 'sentinel', 'trust', '--yes');
+    expect(await succeed(own, elsewhere, 'npx', 'sentinel', 'notes', 'add', 'Buy milk.')).toBe('Buy milk.');
+    const steps = [
+      { type: 'command', command: 'notes/add', params: { text: 'From a run.' } },
+      { type: 'command', command: 'notes/list', outputTo: 'notes' },
+    ];
+    const definition = { name: 'noting', steps, outputs: { notes: '$notes' } };
+    writeFileSync(join(own, 'noting.json'), JSON.stringify(definition));
+    const ran = await npx(own, elsewhere, 'run', 'noting.json', '--json');
+    expect(ran.code, ran.err).toBe(0);
+    expect(JSON.parse(ran.out.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      outputs: { notes: [{ text: 'Buy milk.' }, { text: 'From a run.' }] },
+    });
+    // The same as a package that somebody installs: Node itself loads it.
+    const installed = join(own, 'node_modules', 'notes-for-sentinel');
+    mkdirSync(installed);
+    writeFileSync(
+      join(installed, 'package.json'),
+      JSON.stringify({ name: 'notes-for-sentinel', type: 'module', exports: './notes.js' }),
+    );
+    const compiled = [
+      '--outDir',
+      installed,
+      '--target',
+      'es2022',
+      '--module',
+      'nodenext',
+      '--skipLibCheck',
+      '--types',
+      'node',
+    ];
+    await succeed(own, shell, 'node', tsc, ...compiled, '--ignoreConfig', 'notes.ts').catch(() =>
+      succeed(own, shell, 'node', tsc, ...compiled, 'notes.ts'),
+    );
+    rmSync(join(own, 'notes.ts'));
+    writeFileSync(join(own, 'sentinel.config.ts'), config.replace('./notes.ts', 'notes-for-sentinel'));
+    await succeed(own, elsewhere, 'npx', 'sentinel', 'trust', '--yes');
+    await succeed(own, elsewhere, 'npx', 'sentinel', 'up');
+    const again = await npx(own, elsewhere, 'run', 'noting.json', '--json');
+    expect(again.out).toContain('NOTE_THERE');
+    expect(JSON.parse(await succeed(own, elsewhere, 'npx', 'sentinel', 'notes', 'list', '--json'))).toHaveLength(2);
+    expect(await npx(own, elsewhere, 'down')).toMatchObject({ code: 0 });
   });
 
   test('goes on with a run under the next version', async () => {
