@@ -70,15 +70,27 @@ async function ownParts(command: string, project: string, store: Store): Promise
   return openOwn({ code, config: await configIn(file), builtIn, store, say: () => undefined });
 }
 
-/** Of parameters that are not taken: whoever calls has no step to correct. */
-function paramWords(command: string, details: JsonObject | undefined): string | undefined {
+/** What a command found wrong with one of its parameters, for a door that has words of its own for it. */
+export function refusedParam(error: unknown, param: string): string | undefined {
+  const details = error instanceof ClientError && isJsonObject(error.details) ? error.details['details'] : undefined;
+  return refusedParams(isJsonObject(details) ? details : undefined)?.find(({ field }) => field === param)?.message;
+}
+
+function refusedParams(details: JsonObject | undefined): { field: string; message: string }[] | undefined {
   const problems = details?.['problems'];
   if (!Array.isArray(problems)) return undefined;
-  const words = problems.filter(isJsonObject).flatMap(({ path, message }) => {
+  return problems.filter(isJsonObject).flatMap(({ path, message }) => {
     if (typeof path !== 'string' || typeof message !== 'string') return [];
-    const field = path.replace(/^params\.?/, '');
-    return [`${field === '' ? 'the parameters' : `"${field}"`}: ${message}`];
+    return [{ field: path.replace(/^params\.?/, ''), message }];
   });
+}
+
+/** Of parameters that are not taken: whoever calls has no step to correct. */
+function paramWords(command: string, details: JsonObject | undefined): string | undefined {
+  const words = refusedParams(details)?.map(
+    ({ field, message }) => `${field === '' ? 'the parameters' : `"${field}"`}: ${message}`,
+  );
+  if (words === undefined) return undefined;
   return `${command}: ${words.join('; ')}; "sentinel commands ${command}" shows what it takes.`;
 }
 

@@ -1,7 +1,8 @@
 /** `sentinel chat [ROOM]`: shows the messages in rooms, and sends one. */
 import type { Command } from 'commander';
 import type { OpenClient } from '../../client/open-client.ts';
-import { performCommand } from '../../client/perform.ts';
+import { performCommand, refusedParam } from '../../client/perform.ts';
+import type { Json, JsonObject } from '../../language/json.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { usage, wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
@@ -52,12 +53,7 @@ async function chat(room: string | undefined, options: Options): Promise<void> {
   await withClient(output, async (client) => {
     if (room === undefined) return showRooms(output, client, by);
     if (send !== undefined) return say(output, client, { room, message: send, by });
-    const read = await performCommand<{ messages: Message[] }>(
-      client,
-      'collaboration/chat/read',
-      { room, limit },
-      { by },
-    );
+    const read = await inRoom<{ messages: Message[] }>(client, 'collaboration/chat/read', { room, limit }, by);
     output.object(read.messages);
     for (const message of read.messages) show(output, message);
     if (read.messages.length === 0) output.line(`Nothing was said in ${room} yet.`);
@@ -85,14 +81,32 @@ async function say(
   client: OpenClient,
   { room, message, by }: { room: string; message: string; by: string },
 ): Promise<void> {
-  const said = await performCommand<{ room: string; author: string; message: string; event: string }>(
+  const said = await inRoom<{ room: string; author: string; message: string; event: string }>(
     client,
     'collaboration/chat/send',
     { room, message },
-    { by },
+    by,
   );
   output.object({ ok: true, ...said });
   output.line(`said in ${said.room}.`);
+}
+
+/** What the command does not take is said in the words of what was typed. */
+async function inRoom<Result extends Json>(
+  client: OpenClient,
+  command: string,
+  params: JsonObject & { room: string },
+  by: string,
+): Promise<Result> {
+  try {
+    return await performCommand<Result>(client, command, params, { by });
+  } catch (error) {
+    const noRoom = refusedParam(error, 'room');
+    if (noRoom !== undefined) throw usage(`"${params.room}" is no room: it ${noRoom}.`);
+    const noMessage = refusedParam(error, 'message');
+    if (noMessage !== undefined) throw usage(`--send ${noMessage}.`);
+    throw error;
+  }
 }
 
 function show(output: Output, { author, handle, message, at }: Message): void {

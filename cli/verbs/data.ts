@@ -1,20 +1,22 @@
 /** `sentinel data list|read|delete COLLECTION`: the records that runs keep. */
-import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { previewOf } from '../../language/events/preview.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import { RecordFilter } from '../../language/params/record-filter.ts';
-import type { DataRecord, RecordChoice } from '../../prisma/store/contract/contract.ts';
 import { ClientError } from '../../client/client.ts';
+import { performCommand } from '../../client/perform.ts';
 import { oneLine } from '../../client/show/trace.ts';
 import { openOutput } from '../output/output.ts';
 import { givenJson } from '../request/given-json.ts';
 import { defineGroup } from '../request/group.ts';
+import { speakerHere } from '../request/speaker.ts';
 import { usage, wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
-import { withSession } from '../request/with-session.ts';
 
 const FILTER_REMEDY = `write it in single quotes: --filter '{"name": "value"}'`;
+
+/** As the commands give a record. */
+type Shown = JsonObject & { id: string };
 
 interface Options {
   json?: boolean;
@@ -37,7 +39,7 @@ const withFilter = (command: Command): Command =>
 function defineList(command: Command): void {
   withFilter(command.description('Lists the records of a collection, the oldest first.'))
     .argument('<collection>', 'the name of the collection')
-    .option('--limit <n>', 'the maximum number of records', wholeNumber('--limit', { min: 1, max: 100_000 }), 100)
+    .option('--limit <n>', 'the maximum number of records', wholeNumber('--limit', { min: 1, max: 10_000 }), 100)
     .addHelpText(
       'after',
       `
@@ -49,12 +51,13 @@ Examples:
       const options = self.optsWithGlobals<Options>();
       const output = openOutput(options);
       const chosen = chosenBy(collection, options);
+      const by = await speakerHere(undefined, output);
       await withClient(output, async (client) => {
-        const found = await withSession(client, (session, { records }) =>
-          records.list(session, { ...chosen, limit: options.limit }),
-        );
-        output.object(found.map(view));
-        for (const { id, data } of found) output.line(`${output.paint.strong(id)}  ${oneLine(previewOf(data))}`);
+        const asked = { ...chosen, limit: options.limit };
+        const found = await performCommand<Shown[]>(client, 'data/list', asked, { by });
+        output.object(found);
+        for (const { id, collection: _collection, createdAt: _createdAt, ...data } of found)
+          output.line(`${output.paint.strong(id)}  ${oneLine(previewOf(data))}`);
         if (found.length === 0)
           output.note(
             `sentinel: the collection "${collection}" has no ${options.filter === undefined ? 'records' : 'such record'}.`,
@@ -82,13 +85,12 @@ Examples:
       const options = self.optsWithGlobals<Options>();
       const output = openOutput(options);
       const chosen = someOf(chosenBy(collection, options, id));
+      const by = await speakerHere(undefined, output);
       await withClient(output, async (client) => {
-        const [found] = await withSession(client, (session, { records }) =>
-          records.list(session, { ...chosen, limit: 1 }),
-        );
-        if (found === undefined) throw noSuchRecord(collection);
-        output.object(view(found));
-        output.text(JSON.stringify(view(found), null, 2));
+        const found = await performCommand<Shown | null>(client, 'data/read', chosen, { by });
+        if (found === null) throw noSuchRecord(collection);
+        output.object(found);
+        output.text(JSON.stringify(found, null, 2));
       });
     });
 }
@@ -112,12 +114,9 @@ Examples:
       const options = self.optsWithGlobals<Options>();
       const output = openOutput(options);
       const chosen = someOf(chosenBy(collection, options, id));
+      const by = await speakerHere(undefined, output);
       await withClient(output, async (client) => {
-        const deleted = await withSession(client, async (session, { records }) => {
-          const count = await records.delete(session, chosen);
-          await session.commit({ handle: '@data', key: randomUUID(), result: count, events: [] });
-          return count;
-        });
+        const { deleted } = await performCommand<{ deleted: number }>(client, 'data/delete', chosen, { by });
         if (id !== undefined && deleted === 0) throw noSuchRecord(collection);
         output.object({ ok: true, collection, deleted });
         output.line(`${deleted} ${deleted === 1 ? 'record' : 'records'} deleted.`);
@@ -125,7 +124,9 @@ Examples:
     });
 }
 
-function chosenBy(collection: string, { filter }: Options, id?: string): RecordChoice {
+type Chosen = { collection: string; filter: JsonObject };
+
+function chosenBy(collection: string, { filter }: Options, id?: string): Chosen {
   const given: Json = filter === undefined ? {} : givenJson('--filter', filter, FILTER_REMEDY);
   if (!isJsonObject(given)) throw usage(`--filter is not a JSON object; ${FILTER_REMEDY}.`);
   const [issue] = RecordFilter.safeParse(given).error?.issues ?? [];
@@ -134,12 +135,10 @@ function chosenBy(collection: string, { filter }: Options, id?: string): RecordC
 }
 
 /** Requires an id or a filter, so that an omission never deletes a whole collection. */
-function someOf(chosen: RecordChoice): RecordChoice {
-  if (Object.keys(chosen.filter ?? {}).length > 0) return chosen;
+function someOf(chosen: Chosen): Chosen {
+  if (Object.keys(chosen.filter).length > 0) return chosen;
   throw usage(`Which record of ${chosen.collection}? Give its id, or a --filter that names a field.`);
 }
 
 const noSuchRecord = (collection: string): ClientError =>
   new ClientError('NOT_FOUND', `The collection "${collection}" has no such record.`);
-
-const view = ({ id, collection, createdAt, data }: DataRecord): JsonObject => ({ id, collection, createdAt, ...data });

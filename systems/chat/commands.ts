@@ -13,6 +13,8 @@ const messagesMax = 1_000;
 
 const Room = z.string().regex(ROOM, `must be a name of ${roomRule}`).default('general');
 
+const MESSAGE = `has 1 to ${chatLengthMax} characters`;
+
 const Message = z.strictObject({
   seq: z.number(),
   room: z.string(),
@@ -30,7 +32,7 @@ export const chatCommands: Command[] = [
     speed: 'quick',
     textField: 'message',
     textParams: ['message'],
-    params: z.strictObject({ room: Room, message: z.string().trim().min(1).max(chatLengthMax) }),
+    params: z.strictObject({ room: Room, message: z.string().trim().min(1, MESSAGE).max(chatLengthMax, MESSAGE) }),
     result: z.strictObject({ room: z.string(), author: z.string(), message: z.string(), event: z.string() }),
     async run({ room, message }, context) {
       const { author, event } = await say(context, room, message);

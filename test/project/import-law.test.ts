@@ -264,6 +264,17 @@ describe('imports', () => {
     expect(crossing).toEqual([]);
   });
 
+  test('verbs over commands only show what commands give: they import nothing of the store', () => {
+    const over = ['chat', 'command', 'commands', 'data'].map((verb) => `cli/verbs/${verb}.ts`);
+    expect(over.filter((path) => !sources.includes(path))).toEqual([]);
+    const reached = over.flatMap((path) =>
+      importsOf(path)
+        .filter(({ target }) => target.startsWith('prisma/'))
+        .map(({ target }) => `${path} imports ${target}`),
+    );
+    expect(reached).toEqual([]);
+  });
+
   test('only the list of systems imports a system', () => {
     const reached = sources
       .filter((path) => lawOf(path) !== undefined && !path.startsWith('systems/'))

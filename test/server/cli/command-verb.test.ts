@@ -142,6 +142,16 @@ test.each([
   expect(err).not.toContain("step's params");
 });
 
+test.each([
+  [['bad room!'], '"bad room!" is no room: it must be a name of letters, digits, '],
+  [['bad room!', '--send', 'hello'], '"bad room!" is no room: it must be a name of letters, digits, '],
+  [['general', '--send', ' '], '--send has 1 to 100000 characters.'],
+])('chat %j is wrong usage, in the words of the verb', async (args, message) => {
+  const { code, out, err } = await harness.command('chat', ...args);
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err).toContain(`sentinel: ${message}`);
+});
+
 test('"commands" lists what there is, and shows one with what it takes and gives', async () => {
   const { out } = await harness.command('commands', '--json');
   const all = JSON.parse(out) as { name: string; from: string; isPlanned: boolean }[];
