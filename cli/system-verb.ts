@@ -7,7 +7,7 @@ import { configFileOf } from '../services/config/project-file.ts';
 import { openOutput } from './output/output.ts';
 import { givenJson } from './request/given-json.ts';
 import { projectConfig } from './request/project-config.ts';
-import { SPEAKER_DEFAULT, speakerHere } from './request/speaker.ts';
+import { speakerHere, speakerOption } from './request/speaker.ts';
 import { declareKind } from './request/verb-kind.ts';
 import { withClient } from './request/with-client.ts';
 
@@ -64,7 +64,7 @@ export function defineSystemVerbs(group: Command, { name, summary, verbs, comman
       defined.argument(required.includes(arg) ? `<${arg}>` : `[${arg}]`, properties[arg]?.description);
     for (const [param, field] of Object.entries(properties))
       if (!args.includes(param)) defined.addOption(optionOf(param, field, required.includes(param)));
-    defined.option('--as <persona>', `who performs it (default: ${SPEAKER_DEFAULT})`);
+    defined.addOption(speakerOption('--as <persona>', 'who performs it'));
     defined.action(async (...given: unknown[]) => {
       const words = given.slice(0, args.length) as (string | undefined)[];
       const options = given[args.length] as { [option: string]: unknown; json?: boolean; as?: string };
