@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '../language/json.ts';
 import { findCommand } from '../language/catalogue.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { JournalConflict } from '../prisma/store/contract/journal-conflict.ts';
+import { contentHash } from '../prisma/store/values/content-hash.ts';
 import { Failure } from '../world/failures/failures.ts';
 import { PERSONS_HANDLE } from './caller.ts';
 import type { CommandContext, RunPort } from './command.ts';
@@ -36,25 +37,42 @@ export async function perform(parts: Performing, asked: Asked): Promise<Json> {
   const entry = findCommand(registry.catalogue, asked.command);
   if (entry?.speed === 'long') throw new Failure('COMMAND_PARAMS_INVALID', longWords(asked.command));
   const key = `${asked.command} ${asked.id}`;
+  const called = contentHash({ params: asked.params, by: asked.by });
+  const first = await keptFor(store, key);
+  // What the first call did would stand in the way of a second.
+  if (first !== null) return resultOf(first, called, asked);
   const session = store.session();
   try {
     const result = await registry.run(asked.command, asked.params, contextOf(parts, { ...asked, session, key }));
     if (entry?.permission !== 'read') {
-      const kept: Kept = { at: Date.now(), value: result };
+      const kept: Kept = { at: Date.now(), called, value: result };
       await session.commit({ handle: PERSONS_HANDLE, key, result: kept, events: [] });
       store.signals.announce();
     }
     return result;
   } catch (error) {
     if (!(error instanceof JournalConflict)) throw error;
-    return ((await store.journal.find(PERSONS_HANDLE, key)) as Kept).value;
+    const other = await keptFor(store, key);
+    if (other === null) throw error;
+    return resultOf(other, called, asked);
   } finally {
     await session.close();
   }
 }
 
 /** With its time, in milliseconds since the epoch: a day later it is swept. */
-type Kept = { at: number; value: Json };
+type Kept = { at: number; called: string; value: Json };
+
+const keptFor = async (store: Store, key: string): Promise<Kept | null> =>
+  (await store.journal.find(PERSONS_HANDLE, key)) as Kept | null;
+
+function resultOf({ called: before, value }: Kept, called: string, { command, id }: Asked): Json {
+  if (before === called) return value;
+  throw new Failure(
+    'COMMAND_PARAMS_INVALID',
+    `the id "${id}" is that of another call of ${command}, with other parameters; give each call an id of its own`,
+  );
+}
 
 const longWords = (command: string): string =>
   `${command} takes long or acts on the world, so it belongs into a run: make it the step of a definition, or use "sentinel command"`;

@@ -69,7 +69,8 @@ const inOneLine = (description: string | null): string => (description ?? '').re
 
 async function showOne(command: ListedCommand, output: Output): Promise<void> {
   const { line, paint } = output;
-  const { name, system, description, permission, operations, speed, timeoutMs, isPlanned, params, result } = command;
+  const { name, system, description, permission, operations, speed, timeoutMs, isPlanned, params, result, failures } =
+    command;
   line(`${paint.strong(name)}${system === null ? '' : `  ${paint.dim(system)}`}`);
   if (isPlanned) line(paint.warn('It is part of the format, and not built yet: a step that names it fails.'));
   if (description !== null) line(description);
@@ -78,6 +79,7 @@ async function showOne(command: ListedCommand, output: Output): Promise<void> {
   line(`speed       ${speed}`);
   line(`timeout     ${timeoutMs} ms, where a step states none`);
   if (isPlanned) return;
+  for (const [code, title] of Object.entries(failures)) line(`fails with  ${code}: ${title}`);
   await showFields('Parameters', params, output);
   await showFields('Result', result, output);
 }

@@ -25,6 +25,8 @@ export interface ListedCommand {
   timeoutMs: number;
   /** The field that stands for the result where it is used as text. */
   textField: string | null;
+  /** The codes with which it, or for a system of the project any command of that, fails beside those of the engine. */
+  failures: { readonly [code: string]: string };
   /** JSON Schemas; null where nothing is known. */
   params: JsonObject | null;
   result: JsonObject | null;
@@ -33,7 +35,7 @@ export interface ListedCommand {
 type Described = Pick<ListedCommand, 'name' | 'system' | 'about' | 'from' | 'description' | 'params' | 'result'>;
 
 const listed = (
-  { permission, operations = {}, speed, timeoutMs = commandTimeoutMs, textField, planned }: CommandEntry,
+  { permission, operations = {}, speed, timeoutMs = commandTimeoutMs, textField, planned, failures = {} }: CommandEntry,
   described: Described,
 ): ListedCommand => ({
   ...described,
@@ -43,6 +45,7 @@ const listed = (
   speed,
   timeoutMs,
   textField: textField ?? null,
+  failures,
 });
 
 export function builtInList(): ListedCommand[] {
@@ -74,9 +77,7 @@ function entryIn(catalogue: Catalogue, name: string): CommandEntry {
 /** Those of the project itself, of its systems, and the tools of its MCP servers that were accepted. */
 export function projectList(config: ProjectConfig, accepted: AcceptedServers): ListedCommand[] {
   const builtIn = builtInCatalogue();
-  const systemOf = new Map(
-    config.systems.flatMap(({ name, summary, commands }) => commands.map((command) => [command, { name, summary }])),
-  );
+  const systemOf = new Map(config.systems.flatMap((system) => system.commands.map((command) => [command, system])));
   const own = ownCommandsOf(builtIn, config).map((command) => ownListed(command, systemOf.get(command)));
   const tools = mcpTools(builtIn, { config, accepted }).tools.map(({ command, server, tool, entry }) =>
     listed(entry, {
@@ -92,9 +93,10 @@ export function projectList(config: ProjectConfig, accepted: AcceptedServers): L
   return [...own, ...tools];
 }
 
-function ownListed(command: OwnCommand, system: { name: string; summary: string } | undefined): ListedCommand {
+function ownListed(command: OwnCommand, system: ProjectConfig['systems'][number] | undefined): ListedCommand {
   const { name, description = null, params, result } = command;
-  return listed(ownEntry(command), {
+  const entry = { ...ownEntry(command), failures: system?.failures ?? {} };
+  return listed(entry, {
     name,
     system: system?.name ?? null,
     about: system?.summary ?? null,
