@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../language/json.ts';
 import type { ProjectSystem } from '../services/commands/own-systems.ts';
 import { parametersOf } from '../services/commands/own-commands.ts';
 import { configFileOf } from '../services/config/project-file.ts';
-import { openOutput } from './output/output.ts';
+import { openOutput, type Output } from './output/output.ts';
 import { givenJson } from './request/given-json.ts';
 import { projectConfig } from './request/project-config.ts';
 import { speakerHere, speakerOption } from './request/speaker.ts';
@@ -59,7 +59,7 @@ export function defineSystemVerbs(group: Command, { name, summary, verbs, comman
       .option('--json', 'print JSON alone on stdout')
       .exitOverride()
       .configureOutput({ writeErr: () => undefined });
-    declareKind(defined, own.permission === 'read' ? 'looks' : 'acts');
+    declareKind(defined, own.permission === 'read' && own.speed === 'quick' ? 'looks' : 'acts');
     for (const arg of args)
       defined.argument(required.includes(arg) ? `<${arg}>` : `[${arg}]`, properties[arg]?.description);
     for (const [param, field] of Object.entries(properties))
@@ -128,10 +128,24 @@ async function act(
       );
   }
   const by = await speakerHere(options.as, output);
+  if (own.speed === 'long') {
+    process.exitCode = await inRun(own.name, params, by, output);
+    return;
+  }
   const { performCommand } = await import('../client/perform.ts');
   const result = await withClient(output, (client) => performCommand(client, own.name, params, { by }));
   output.object(result);
   for (const line of shown(result, own.textField)) output.line(line);
+}
+
+async function inRun(command: string, params: JsonObject, by: string, output: Output): Promise<number> {
+  const [{ performInRun }, { commandNamed, knownCommands }] = await Promise.all([
+    import('./verbs/command.ts'),
+    import('./request/known-commands.ts'),
+  ]);
+  const project = process.cwd();
+  const listed = commandNamed(command, await knownCommands(project, output, true));
+  return performInRun(listed, { command, params, project, by }, {}, output);
 }
 
 /** The text of the result, one line for each of a list, else JSON. */

@@ -85,10 +85,11 @@ function idFor(id: string): string {
   throw usage(`--id is empty or longer than ${idLengthMax} characters; give the call a short name of its own.`);
 }
 
-async function performInRun(
+/** As the step of a run, followed to its end: its exit code. */
+export async function performInRun(
   command: ListedCommand,
   asked: CommandRun,
-  options: Options,
+  options: Pick<Options, 'id'>,
   output: Output,
 ): Promise<number> {
   const handle = options.id === undefined ? {} : { handle: handleFor(options.id) };

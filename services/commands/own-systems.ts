@@ -56,8 +56,6 @@ const OwnSystem = z
     for (const [verb, { command, args }] of Object.entries(verbs)) {
       const found = own.get(command);
       if (found === undefined) refuse(['verbs', verb, 'command'], missing(command));
-      else if (found.speed !== 'quick')
-        refuse(['verbs', verb, 'command'], `"${command}" takes long, and a verb performs what is quick`);
       else {
         const properties = parametersOf(found.params)['properties'] ?? {};
         const taken = OPTIONS.find((option) => Object.hasOwn(properties, option));

@@ -55,6 +55,15 @@ test.each([
   });
 });
 
+test('a verb of a long command is a run of one step', async () => {
+  const { code, out } = await harness.command('notes', 'import', '["slow one", "slow two"]', '--json');
+  expect({ code, said: JSON.parse(out) as object }).toMatchObject({
+    code: 0,
+    said: { ok: true, result: { added: 2 } },
+  });
+  expect(await listed()).toMatchObject(expect.arrayContaining([expect.objectContaining({ text: 'slow two' })]));
+});
+
 test('the definition that it brings is found by its name, alone and in another', async () => {
   const alone = await harness.command('run', 'notes-report', '--json');
   expect(alone).toMatchObject({ code: 0 });

@@ -107,7 +107,8 @@ export const notes = defineSystem({
       outputs: { notes: '$notes' },
     },
   },
-  verbs: { add: { summary: 'write a note down', command: 'notes/add', args: ['text'] }, list: { summary: 'list the notes', command: 'notes/list' } },
+  verbs: { add: { summary: 'write a note down', command: 'notes/add', args: ['text'] }, list: { summary: 'list the notes', command: 'notes/list' },
+    import: { summary: 'write many notes down', command: 'notes/import', args: ['texts'] } },
 });
 `;
 
