@@ -98,7 +98,7 @@ test('each promise of docs/safety.md names a test that is there, and "npm run at
 
 /** Our folders, so that a path of the project can be told from one of a user's project. */
 const folders =
-  'language|interpreter|workflows|world|activities|prisma|services|runs|worker|client|authoring|cli|test|bench|scripts|docs';
+  'language|interpreter|workflows|world|operations|systems|activities|prisma|services|runs|worker|client|authoring|cli|test|bench|scripts|docs';
 const pathOfOurs = new RegExp(`(?<![\\w./'"-])(?:${folders})/[\\w./-]+\\.(?:ts|mjs|md|json|sql|prisma)\\b`, 'g');
 
 describe('a path of the project', () => {

@@ -91,7 +91,7 @@ test('no message of an activity names its step: whoever asked for it puts the ke
   const named = files.filter(
     (path) =>
       isSource(path) &&
-      /^(?:activities|world)\//.test(path) &&
+      /^(?:activities|operations|systems|runs|world)\//.test(path) &&
       /\$\{(?:\w+\.)*key\}: /.test(codeOf(path).replaceAll('`${effect.key}: ${error.message}`', '')),
   );
   expect(named).toEqual([]);
