@@ -7,12 +7,26 @@ import type { GroupTurn } from '../../interpreter/host.ts';
 import type { RunContext, Store } from '../../prisma/store/contract/contract.ts';
 
 interface Parts {
-  store: Pick<Store, 'groups'>;
+  store: Pick<Store, 'groups' | 'runs' | 'events'>;
   /** Null: the run has ended. */
   runs: { control(handle: string, verb: 'cancel', said: { reason: string; id: string }): Promise<unknown> };
 }
 
+const BEGINNINGS_LOOKED_AT = 1_000;
+
 const WHEN_HELD = { queue: 'wait', skip: 'leave', cancel: 'end-earlier' } as const;
+
+/**
+ * A run asks before its first step. Where its row says that it has ended, an attempt has walked on from here to the end,
+ * and its task failed because something reached the run meanwhile: what it recorded since is not so. Steps that were
+ * done stay done.
+ */
+async function takeBackEnd({ runs, events }: Parts['store'], handle: string): Promise<void> {
+  if (((await runs.find(handle))?.finishedAt ?? null) === null) return;
+  const said = await events.latest(handle, ['run-started', 'group'], BEGINNINGS_LOOKED_AT);
+  const last = said.findLast((event) => event.type === 'run-started' || event.state === 'waiting');
+  if (last !== undefined) await events.takeBack(handle, last.seq + 1, 0);
+}
 
 export async function askForGroup(
   { store, runs }: Parts,
@@ -20,6 +34,7 @@ export async function askForGroup(
   { group, onConflict, since }: GroupAsked,
 ): Promise<GroupTurn> {
   const whenHeld = WHEN_HELD[onConflict];
+  await takeBackEnd(store, handle);
   const { before, holder, later = [], endedBy } = await store.groups.ask({ handle, project, group, since, whenHeld });
   if (before === null) return { state: 'taken' };
   if (onConflict === 'skip') return { state: 'skipped', holder: holder ?? before[0] ?? endedBy ?? handle };
