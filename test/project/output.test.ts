@@ -27,7 +27,9 @@ const WRITERS: readonly string[] = [
 
 test('only the output of the command line and what a worker says write to a terminal', () => {
   const sources = files.filter((path) =>
-    /^(?:client|authoring|cli|worker|runs|services|activities|operations|systems|world|interpreter|language|prisma)\/.*\.ts$/.test(path),
+    /^(?:client|authoring|cli|worker|runs|services|activities|operations|systems|world|interpreter|language|prisma)\/.*\.ts$/.test(
+      path,
+    ),
   );
   const writes =
     /\bconsole\.|process\.std(?:out|err)\.write|\bstd(?:out|err)\.write|from 'picocolors'|import\('yocto-spinner'\)/;
