@@ -41,7 +41,7 @@ export function projectCommands(builtIn: Catalogue, project: ConfiguredProject):
   const { config, accepted } = project;
   checkNames(builtIn, project);
   const { tools, notices } = mcpTools(builtIn, project);
-  const systems = judgedSystems(builtIn, config.systems);
+  const systems = judgedSystems(builtIn, config);
   const own = ownCommandsOf(builtIn, config);
   const entries = [
     ...own.map((command) => [command.name, ownEntry(command)] as const),

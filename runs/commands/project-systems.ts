@@ -3,6 +3,7 @@ import { type Catalogue, failuresIn } from '../../language/catalogue.ts';
 import { reservedEventFault } from '../../language/events/reserved-events.ts';
 import { FAILURE_CODES } from '../../language/failure.ts';
 import type { ProjectSystem } from '../../services/commands/own-systems.ts';
+import type { ProjectConfig } from '../../services/config/project-config.ts';
 
 export interface JudgedSystem {
   system: ProjectSystem;
@@ -18,17 +19,28 @@ export const isOfSentinel = (family: string, builtIn: Catalogue): boolean =>
   family === MCP || Object.keys(builtIn).some((name) => name.split('/')[0] === family);
 
 /** `builtIn`: the commands that come with the engine, by whose first parts no system may be named. */
-export function judgedSystems(builtIn: Catalogue, systems: readonly ProjectSystem[]): JudgedSystem[] {
+export function judgedSystems(
+  builtIn: Catalogue,
+  { commands, systems }: Pick<ProjectConfig, 'commands' | 'systems'>,
+): JudgedSystem[] {
+  const ofProject = new Set(commands.map(({ name }) => name));
   const named = new Set<string>();
   return systems.map((system) => {
     const problem = isOfSentinel(system.name, builtIn)
       ? `commands of Sentinel itself begin with "${system.name}/"; give the system another name`
       : named.has(system.name)
         ? 'there is another system of that name; name one of them otherwise'
-        : (notGranted(system) ?? engineCode(system, builtIn) ?? reservedEvent(system));
+        : (clashing(system, ofProject) ?? notGranted(system) ?? engineCode(system, builtIn) ?? reservedEvent(system));
     named.add(system.name);
     return { system, problem: problem === null ? null : `the system "${system.name}" cannot be used: ${problem}` };
   });
+}
+
+function clashing({ commands }: ProjectSystem, ofProject: ReadonlySet<string>): string | null {
+  const found = commands.find(({ name }) => ofProject.has(name));
+  return found === undefined
+    ? null
+    : `its command "${found.name}" stands in "commands" of the project, too; rename one of them`;
 }
 
 function notGranted({ name, commands, may }: ProjectSystem): string | null {

@@ -6,6 +6,7 @@ import { TablesRefused } from '../../prisma/store/contract/system-contract.ts';
 import type { ProjectSystem } from '../../services/commands/own-systems.ts';
 import type { ProjectConfig } from '../../services/config/project-config.ts';
 import type { ProjectCode } from '../../services/trust/project-code.ts';
+import { ownCommandsOf } from '../commands/project-commands.ts';
 import { judgedSystems, type JudgedSystem } from '../commands/project-systems.ts';
 import { ownCommands, systemCommands } from './own-commands.ts';
 import { OwnProcesses } from './own-processes.ts';
@@ -28,10 +29,12 @@ export interface Opening {
 
 export async function openOwn({ code, config, builtIn, store, say }: Opening): Promise<OwnParts> {
   const processes = new OwnProcesses(code, say);
-  const systems = await withTables(store, judgedSystems(builtIn, config.systems), say);
+  const systems = await withTables(store, judgedSystems(builtIn, config), say);
+  // What clashes with another command is left out; its system says so.
+  const named = new Set(ownCommandsOf(builtIn, config));
   const commands = [
     ...ownCommands(config.commands, processes),
-    ...systems.flatMap((system) => systemCommands(system, processes)).filter(firstOfItsName(builtIn)),
+    ...systems.flatMap((system) => systemCommands(system, named, processes)),
   ];
   return { commands, systems, processes };
 }
@@ -60,13 +63,3 @@ async function tablesRefused(store: Pick<Store, 'systems'>, { name, tables }: Pr
     return `the system "${name}" cannot be used: ${error.message}`;
   }
 }
-
-/** What clashes with another command is left out; its system says so. */
-const firstOfItsName = (builtIn: Catalogue): ((command: Command) => boolean) => {
-  const taken = new Set(Object.keys(builtIn));
-  return ({ name }) => {
-    const isFirst = !taken.has(name);
-    taken.add(name);
-    return isFirst;
-  };
-};

@@ -20,10 +20,15 @@ import type { JudgedSystem } from '../commands/project-systems.ts';
 export const ownCommands = (commands: readonly OwnCommand[], processes: OwnProcesses): Command[] =>
   commands.map((own) => ownCommand(own, (params, context) => processes.perform(own, params, context)));
 
-/** Those of a system; with a problem, each fails and says why. */
-export function systemCommands({ system, problem }: JudgedSystem, processes: OwnProcesses): Command[] {
+/** Of a system those that are `named`; with a problem, each fails and says why. */
+export function systemCommands(
+  { system, problem }: JudgedSystem,
+  named: ReadonlySet<OwnCommand>,
+  processes: OwnProcesses,
+): Command[] {
   const of: OwnSystem = { name: system.name, events: system.events };
-  return system.commands.map((own) => ({
+  const commands = system.commands.filter((own) => named.has(own));
+  return commands.map((own) => ({
     ...ownCommand(own, async (params, context) => {
       if (problem !== null) throw new Failure('SYSTEM_UNUSABLE', `${own.name}: ${problem}`);
       return processes.perform(own, params, context);

@@ -46,9 +46,10 @@ const goingOn = (): number => process.getActiveResourcesInfo().filter((name) => 
 async function load({ path, digest, files }: KeptCode): Promise<void> {
   try {
     const config = await runProjectConfig({ path, digest, files: new Map(files) }, { asKept: true });
-    for (const own of config.commands) commands.set(own.name, { own, settings: undefined });
     for (const { commands: ofSystem, settings } of config.systems)
       for (const own of ofSystem) commands.set(own.name, { own, settings });
+    // What clashes with one of these is not performed (project-systems.ts).
+    for (const own of config.commands) commands.set(own.name, { own, settings: undefined });
     await turn();
     atRest = goingOn();
     tell({ ready: true });

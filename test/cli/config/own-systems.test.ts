@@ -117,7 +117,7 @@ test.each([
   expect(all['fine/get']).toMatchObject({ permission: 'read', speed: 'quick' });
   const file = configFileOf(path);
   if (file === null) throw new Error('the project has no configuration');
-  const judged = judgedSystems(catalogue, (await loadProjectConfig(file)).systems);
+  const judged = judgedSystems(catalogue, await loadProjectConfig(file));
   expect(judged.filter(({ problem }) => problem !== null)).toHaveLength(1);
   expect(judged.at(-1)).toMatchObject({ system: { name: 'fine' }, problem: null });
 });
