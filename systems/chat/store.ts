@@ -1,6 +1,7 @@
 /** Messages of rooms, one row each. */
 import { PERSONS_HANDLE } from '../../operations/caller.ts';
 import type { Context } from '../../operations/command.ts';
+import { withoutNul } from '../../prisma/store/connection/jsonb-text.ts';
 import { chatEvent, type ChatMessage, type ChatRoom } from './messages.ts';
 
 const COLUMNS = 'seq, room, author, handle, message, at';
@@ -9,8 +10,6 @@ interface Row extends Omit<ChatMessage, 'at'> {
   handle: string;
   at: Date;
 }
-
-const withoutNul = (text: string): string => text.replaceAll('\0', '');
 
 /** A model has to do with its own project, and with what persons say; a step of a definition reaches every room. */
 const heardBy = ({ caller, run }: Context): string | null =>

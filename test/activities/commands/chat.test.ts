@@ -74,6 +74,11 @@ it('says something in a room once, with an event, and reads it', async () => {
   ]);
 });
 
+it('keeps a message with a character that a column cannot hold', async () => {
+  await run('send', { room: 'nul', message: 'a\0b' });
+  expect(await run('read', { room: 'nul' })).toMatchObject({ messages: [{ message: 'a\u2400b' }] });
+});
+
 it('lists rooms, the one with the newest message first', async () => {
   await run('send', { message: 'in general' });
   await run('send', { room: 'Zimmer-2', message: 'later' });
