@@ -20,6 +20,12 @@ export interface Follower {
   event: string;
 }
 
+export interface FollowedNext {
+  event: KeptEvent;
+  /** How often it has failed at the event. */
+  failures: number;
+}
+
 /** How a follower stands that failed at an event. */
 export interface HeldFollower {
   system: string;
@@ -39,9 +45,9 @@ export interface SystemTables {
    * The next event of a follower, within a session: nobody else follows until that has ended, and what is done with the
    * event is committed with the follower's new place. Null: there is none, or another worker is at it, or it rests.
    */
-  nextFor(session: Session, follower: Follower): Promise<KeptEvent | null>;
-  /** It rests for so long, and is at the same event again. */
-  holdFollower(follower: Follower, failure: string, restMs: number): Promise<void>;
+  nextFor(session: Session, follower: Follower): Promise<FollowedNext | null>;
+  /** It rests, longer after each failure, and is at the same event again. How often it has failed there. */
+  holdFollower(follower: Follower, failure: string): Promise<number>;
   heldFollowers(): Promise<HeldFollower[]>;
   /** Applies what has not been applied; the names of that. Throws `TablesRefused`. */
   apply(system: string, tables: Tables): Promise<string[]>;

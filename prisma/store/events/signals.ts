@@ -75,7 +75,7 @@ async function insert(database: Database, events: readonly NewEvent[]): Promise<
   );
 }
 
-interface EventRow {
+export interface EventRow {
   position: number;
   handle: string;
   key: string;
@@ -83,6 +83,12 @@ interface EventRow {
   data: Json;
   at: Date;
 }
+
+export const toKept = ({ at, ...row }: EventRow): KeptEvent => ({ ...row, at: at.getTime() });
+
+/** As parameters `name` and `pattern`, one of which is null: `(name is null or …) and (pattern is null or …)`. */
+export const namedBy = (event: string): [name: string | null, pattern: string | null] =>
+  isEventGlob(event) ? [null, withoutNul(eventRegex(event))] : [withoutNul(event), null];
 
 const toEvent = ({ position, handle, key, name, data, at }: EventRow): PublishedEvent => ({
   position,
@@ -95,7 +101,6 @@ const toEvent = ({ position, handle, key, name, data, at }: EventRow): Published
 async function kept(database: Database, query: KeptQuery): Promise<KeptEvent[]> {
   const { pattern, handle, key, after, limit } = query;
   await database.query('select place_events()', []);
-  const isGlob = pattern !== undefined && isEventGlob(pattern);
   const rows = await database.query<EventRow>(
     `select position, handle, key, name, data, at from published_events
      where position > $1 and ($2::text is null or name = $2) and ($3::text is null or name ~ $3)
@@ -104,14 +109,13 @@ async function kept(database: Database, query: KeptQuery): Promise<KeptEvent[]> 
      order by position ${after === undefined ? 'desc' : 'asc'} limit $6`,
     [
       after ?? 0,
-      pattern === undefined || isGlob ? null : withoutNul(pattern),
-      isGlob ? eventRegex(pattern) : null,
+      ...(pattern === undefined ? [null, null] : namedBy(pattern)),
       handle === undefined ? null : withoutNul(handle),
       key ?? null,
       limit,
     ],
   );
-  const events = rows.map(({ at, ...row }): KeptEvent => ({ ...row, at: at.getTime() }));
+  const events = rows.map(toKept);
   return after === undefined ? events.toReversed() : events;
 }
 
@@ -126,13 +130,7 @@ async function next(database: Database, wanted: WantedEvent): Promise<PublishedE
     `insert into event_subscriptions as s (handle, glob, name, pattern, "after") values ($1, $2, $3, $4, $5)
      on conflict (handle, glob) do update set claimed_at = null,
        "after" = case when s.claimed_at is null then least(s."after", excluded."after") else excluded."after" end`,
-    [
-      handle,
-      withoutNul(glob),
-      isEventGlob(glob) ? null : withoutNul(glob),
-      isEventGlob(glob) ? withoutNul(eventRegex(glob)) : null,
-      head,
-    ],
+    [handle, withoutNul(glob), ...namedBy(glob), head],
   );
   return look(database, wanted);
 }

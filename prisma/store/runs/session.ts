@@ -139,20 +139,10 @@ export class StoreSession implements OpenSession {
   }
 
   async end(): Promise<void> {
-    await this.#ask(this.#rows.size > 0, () => Promise.resolve());
     await this.#afterOthers(async () => {
+      this.#assertOpen();
       this.#ended = true;
-      const client = this.#client;
-      if (client === undefined || !this.#isTransaction) return this.#rollback();
-      try {
-        await client.query('COMMIT');
-      } catch (error) {
-        await this.#rollback();
-        throw error;
-      }
-      this.#client = undefined;
-      this.#open.delete(this);
-      client.release();
+      await this.#finish(commitStatement({ handle: '', events: [], inserts: this.#takeRows() }));
     });
   }
 
@@ -203,14 +193,15 @@ export class StoreSession implements OpenSession {
     await client.query(BEGIN);
   }
 
-  async #finish(statement: Statement): Promise<void> {
+  /** Null: nothing more is written. */
+  async #finish(statement: Statement | null): Promise<void> {
     const client = this.#client;
     if (client === undefined) {
-      await this.#database.query(statement.text, statement.values);
+      if (statement !== null) await this.#database.query(statement.text, statement.values);
       return;
     }
     try {
-      await queryOn(client, statement.text, statement.values);
+      if (statement !== null) await queryOn(client, statement.text, statement.values);
       if (this.#isTransaction) await client.query('COMMIT');
     } catch (error) {
       await this.#rollback();

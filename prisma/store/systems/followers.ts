@@ -1,19 +1,15 @@
 /** Followers of events (system-contract.ts): a row each, which whoever follows holds until what it did is committed. */
-import { eventRegex, isEventGlob } from '../../../language/events/event-glob.ts';
-import type { Json } from '../../../language/json.ts';
 import type { Database } from '../connection/database.ts';
-import type { Follower, HeldFollower, SystemTables } from '../contract/system-contract.ts';
-
-interface EventRow {
-  position: number;
-  handle: string;
-  key: string;
-  name: string;
-  data: Json;
-  at: Date;
-}
+import { withoutNul } from '../connection/jsonb-text.ts';
+import { namedBy, toKept, type EventRow } from '../events/signals.ts';
+import type { HeldFollower, SystemTables } from '../contract/system-contract.ts';
 
 const failureLengthMax = 2_000;
+/** After a first failure; twice as long after each further one. */
+const firstRestMs = 1_000;
+const restMsMax = 5 * 60_000;
+/** Beyond, the rest is the longest anyway. */
+const doublingsMax = 20;
 
 type Following = Pick<SystemTables, 'openFollower' | 'nextFor' | 'holdFollower' | 'heldFollowers'>;
 
@@ -31,17 +27,16 @@ export function followers(database: Database): Following {
     async nextFor(session, { system, follower, event }) {
       // In a transaction of its own: it holds a lock that all who publish wait for.
       await database.query('select place_events()', []);
-      const [cursor] = await session.write<{ position: number }>(
-        `select position from system_cursors
+      const [cursor] = await session.write<{ position: number; attempts: number }>(
+        `select position, attempts from system_cursors
          where system = $1 and follower = $2 and (not_before is null or not_before <= now()) for update skip locked`,
         [system, follower],
       );
       if (cursor === undefined) return null;
-      const isGlob = isEventGlob(event);
       const [row] = await session.write<EventRow>(
         `select position, handle, key, name, data, at from published_events
          where position > $1 and ($2::text is null or name = $2) and ($3::text is null or name ~ $3) order by position limit 1`,
-        [cursor.position, isGlob ? null : event, isGlob ? eventRegex(event) : null],
+        [cursor.position, ...namedBy(event)],
       );
       // What is not for it is behind it, too.
       await session.write(
@@ -49,15 +44,17 @@ export function followers(database: Database): Following {
          where system = $1 and follower = $2 and position < coalesce($3, latest_event_position())`,
         [system, follower, row?.position ?? null],
       );
-      return row === undefined ? null : { ...row, at: row.at.getTime() };
+      return row === undefined ? null : { event: toKept(row), failures: cursor.attempts };
     },
 
-    async holdFollower({ system, follower }: Follower, failure, restMs) {
-      await database.query(
-        `update system_cursors set attempts = attempts + 1, failure = $3, not_before = now() + make_interval(secs => $4::double precision / 1000)
-         where system = $1 and follower = $2`,
-        [system, follower, failure.replaceAll('\0', '').slice(0, failureLengthMax), restMs],
+    async holdFollower({ system, follower }, failure) {
+      const [held] = await database.query<{ attempts: number }>(
+        `update system_cursors set attempts = attempts + 1, failure = $3,
+           not_before = now() + make_interval(secs => least($4 * power(2, least(attempts, $5)), $6) / 1000)
+         where system = $1 and follower = $2 returning attempts`,
+        [system, follower, withoutNul(failure).slice(0, failureLengthMax), firstRestMs, doublingsMax, restMsMax],
       );
+      return held?.attempts ?? 0;
     },
 
     async heldFollowers() {
