@@ -309,22 +309,20 @@ async function runCommand(
   context: KnownContext,
 ): Promise<Json> {
   const { secrets } = context;
-  const { store } = parts;
+  const { store, registry } = parts;
   const run = async (session: OpenSession): Promise<Json> =>
     withMaskedFailures(secrets, async () => {
-      const { registry } = parts;
       const value = await registry.run(name, unsealedFor(registry.find(name), params, secrets), {
         ...context,
         session,
       });
       return secrets.results.json(value);
     });
-  const entry = findCommand(parts.registry.catalogue, name);
-  if (entry?.speed === 'quick' && entry.permission !== 'read') return once(store, context, run);
-  const perform = (): Promise<Json> => (entry?.permission === 'read' ? reading(store, run) : once(store, context, run));
-  if (!writesFiles(parts.registry, name, params)) return perform();
-  const isBackground = parts.registry.find(name)?.isBackground?.(params) === true;
-  const paths = filesOf(parts.registry, name, params, context);
+  const isReading = findCommand(registry.catalogue, name)?.permission === 'read';
+  const perform = (): Promise<Json> => (isReading ? reading(store, run) : once(store, context, run));
+  if (!writesFiles(registry, name, params)) return perform();
+  const isBackground = registry.find(name)?.isBackground?.(params) === true;
+  const paths = filesOf(registry, name, params, context);
   return checkpointed(parts.checkpoints, context, { what: name, isBackground, paths }, perform);
 }
 

@@ -6,7 +6,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { SavedOrigin } from '../language/events/run-event.ts';
-import { parseDefinition } from '../language/read/definition.ts';
 import type { StoredDefinition } from '../prisma/store/contract/contract.ts';
 import { ClientError } from './client.ts';
 import type { OpenClient } from './open-client.ts';
@@ -17,6 +16,7 @@ import {
   inProject,
   isPathGiven,
   readDefinitionFile,
+  readWritten,
   type Commands,
   type DefinitionFiles,
   type DefinitionRead,
@@ -56,7 +56,7 @@ export async function findDefinition(
   const written = files.written(given);
   if (written !== undefined) {
     const { refused, near } = files;
-    return resolveReferences((known) => readStored(written, { ...inProject(commands), known, refused, near }), files, {
+    return resolveReferences((known) => readStored(written, { ...commandsOf(commands), known, refused, near }), files, {
       project,
       client,
     });
@@ -84,15 +84,8 @@ export async function findDefinition(
   };
 }
 
-function readStored(definition: object, { known, refused, near, ...commands }: Named): DefinitionRead {
-  const { problems, inferred, ...rest } = parseDefinition(definition, {
-    ...commands,
-    knownRefs: known,
-    refusedRefs: refused,
-    nearRef: near,
-  });
-  return { definition: 'definition' in rest ? rest.definition : null, problems, inferred };
-}
+const readStored = (definition: object, { known, refused, near, ...commands }: Named): DefinitionRead =>
+  readWritten(definition, { ...commands, knownRefs: known, refusedRefs: refused, nearRef: near });
 
 /** Reads again with what the store holds of the names that no file has; a file that cannot be read still is what its name means. */
 async function resolveReferences(

@@ -125,7 +125,7 @@ export class DefinitionFiles implements Named {
     const file = this.find(name);
     if (file !== null) return this.#readOnce(file).definition ?? undefined;
     const written = this.written(name);
-    return written === undefined ? undefined : (readWritten(written, this).definition ?? undefined);
+    return written === undefined ? undefined : (readWritten(written, leniently(this)).definition ?? undefined);
   };
 
   /** What a system of the project brings under the name, as it is written there; a file comes first. */
@@ -158,7 +158,7 @@ export class DefinitionFiles implements Named {
   }
 
   #readOnce(file: string): DefinitionRead {
-    const read = this.#read.get(file) ?? readLeniently(file, this);
+    const read = this.#read.get(file) ?? readWith(file, this.root, leniently(this));
     this.#read.set(file, read);
     return read;
   }
@@ -241,12 +241,14 @@ function nameIn(file: string): string | null {
 const anything: Known = (name) => ({ name, steps: [], loop: { type: 'once' } });
 
 /** What a referenced definition itself refers to, and whether its loops are bounded, is checked by whoever follows the references. */
-function readLeniently(file: string, commands: Commands): DefinitionRead {
-  return readWith(file, commands.root, { ...commandsOf(commands), knownRefs: anything, isBounded: true });
-}
+const leniently = (commands: Commands): ReadOptions => ({
+  ...commandsOf(commands),
+  knownRefs: anything,
+  isBounded: true,
+});
 
-function readWritten(written: object, commands: Commands): DefinitionRead {
-  const options = { ...commandsOf(commands), knownRefs: anything, isBounded: true };
+/** Of what stands in no file. */
+export function readWritten(written: object, options: ReadOptions): DefinitionRead {
   const { problems, inferred, ...rest } = parseDefinition(written, options);
   return { definition: 'definition' in rest ? rest.definition : null, problems, inferred };
 }

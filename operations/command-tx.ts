@@ -85,11 +85,6 @@ export class CommandTx implements Tx {
     if (this.#isMarked) await this.#context.session.takeBack();
   }
 
-  /** Whether there is something to commit. */
-  get isUsed(): boolean {
-    return this.#isMarked && this.#command.permission !== 'read';
-  }
-
   async #mark(): Promise<void> {
     if (this.#isMarked) return;
     this.#isMarked = true;

@@ -8,8 +8,9 @@ import type { Store } from '../prisma/store/contract/contract.ts';
 import { JournalConflict } from '../prisma/store/contract/journal-conflict.ts';
 import { contentHash } from '../prisma/store/values/content-hash.ts';
 import { Failure } from '../world/failures/failures.ts';
-import { PERSONS_HANDLE } from './caller.ts';
-import type { CommandContext, RunPort } from './command.ts';
+import { PERSONS_HANDLE, type Caller } from './caller.ts';
+import type { RunPort } from './command.ts';
+import { quickContext } from './quick-context.ts';
 import type { Registry } from './registry.ts';
 
 export interface Performing {
@@ -29,11 +30,9 @@ export interface Asked {
   /** Of the call. */
   id: string;
   timeoutMs: number;
-  signal?: AbortSignal;
 }
 
-export async function perform(parts: Performing, asked: Asked): Promise<Json> {
-  const { store, registry } = parts;
+export async function perform({ store, registry, runs }: Performing, asked: Asked): Promise<Json> {
   const entry = findCommand(registry.catalogue, asked.command);
   if (entry?.speed === 'long') throw new Failure('COMMAND_PARAMS_INVALID', longWords(asked.command));
   const key = `${asked.command} ${asked.id}`;
@@ -43,7 +42,11 @@ export async function perform(parts: Performing, asked: Asked): Promise<Json> {
   if (first !== null) return resultOf(first, called, asked);
   const session = store.session();
   try {
-    const result = await registry.run(asked.command, asked.params, contextOf(parts, { ...asked, session, key }));
+    const { command, params, project, by, as = 'person', timeoutMs } = asked;
+    const run = { handle: PERSONS_HANDLE, project, persona: by, definitionHash: '' };
+    const caller: Caller = { kind: as, name: by };
+    const context = quickContext({ run, caller, key, store, session, runs, timeoutMs });
+    const result = await registry.run(command, params, context);
     if (entry?.permission !== 'read') {
       const kept: Kept = { at: Date.now(), called, value: result };
       await session.commit({ handle: PERSONS_HANDLE, key, result: kept, events: [] });
@@ -76,31 +79,3 @@ function resultOf({ called: before, value }: Kept, called: string, { command, id
 
 const longWords = (command: string): string =>
   `${command} takes long or acts on the world, so it belongs into a run: make it the step of a definition, or use "sentinel command"`;
-
-function contextOf(
-  { store, runs }: Performing,
-  {
-    project,
-    by,
-    as = 'person',
-    session,
-    key,
-    timeoutMs,
-    signal = new AbortController().signal,
-  }: Asked & Pick<CommandContext, 'session' | 'key'>,
-): CommandContext {
-  return {
-    run: { handle: PERSONS_HANDLE, project, persona: by, definitionHash: '' },
-    caller: { kind: as, name: by },
-    key,
-    attempt: 1,
-    store,
-    session,
-    runs,
-    ask: () => Promise.reject(new Error('bug: a command at once asks a model')),
-    signal,
-    timeoutMs,
-    now: () => Date.now(),
-    heartbeat: () => undefined,
-  };
-}

@@ -1,5 +1,6 @@
 /** What a segment can do by itself: quick commands and emitting, over the segment's session. */
 import type { CommandContext, RunPort } from '../../operations/command.ts';
+import { quickContext } from '../../operations/quick-context.ts';
 import type { Registry } from '../../operations/registry.ts';
 import type { Session, Store } from '../../prisma/store/contract/contract.ts';
 import type { Json } from '../../language/json.ts';
@@ -70,21 +71,17 @@ const unwatched: AroundStep = (_step, work) => work();
 
 function contextOf(store: Store, runs: RunPort, input: RunInput, session: Session, effect: Effect): CommandContext {
   const { handle, project, persona, definitionHash } = input;
-  return {
+  const { key, timeoutMs, confinement, reach } = effect;
+  return quickContext({
     run: { handle, project, persona, definitionHash },
-    key: effect.key,
-    attempt: 1,
+    key,
     store,
     session,
     runs,
-    ask: () => Promise.reject(new Error('bug: a quick command asks a model')),
-    signal: never,
-    timeoutMs: effect.timeoutMs,
-    now: () => Date.now(),
-    heartbeat: () => undefined,
-    ...(effect.confinement === undefined ? {} : { confinement: effect.confinement }),
-    ...(effect.reach === undefined ? {} : { reach: effect.reach }),
-  };
+    timeoutMs,
+    ...(confinement === undefined ? {} : { confinement }),
+    ...(reach === undefined ? {} : { reach }),
+  });
 }
 
 /** A quick step is never interrupted: it is shorter than the notice would be. */

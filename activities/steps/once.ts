@@ -26,7 +26,7 @@ export async function once(
   try {
     const result = await perform(session);
     // A long command acts on the world, and most have nothing to keep.
-    if (session.isWriting) await session.commit({ handle, key: key, result, events: [] });
+    if (session.isWriting) await session.commit({ handle, key, result, events: [] });
     return result;
   } catch (error) {
     if (!(error instanceof JournalConflict)) throw error;

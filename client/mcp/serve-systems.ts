@@ -1,13 +1,8 @@
 /** The quick commands of the project's systems as tools: an agent performs them, and signs as the program that it is. */
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { builtInCatalogue } from '../../systems/catalogue.ts';
 import type { JsonObject } from '../../language/json.ts';
-import { configIn } from '../../runs/commands/open-project.ts';
-import { judgedSystems } from '../../runs/commands/project-systems.ts';
 import type { ProjectSystem } from '../../services/commands/own-systems.ts';
-import { configFileOf } from '../../services/config/project-file.ts';
-import { readProjectCode } from '../../services/trust/project-code.ts';
-import { isTrusted } from '../../services/trust/trusted-code.ts';
+import { usableSystems } from '../lookup/project-systems.ts';
 import { performCommand } from '../perform.ts';
 import { isWithinStep } from '../rights/within-step.ts';
 import { callerOf } from './serve-runs.ts';
@@ -40,13 +35,7 @@ export async function addSystems(server: McpServer, { client, project }: Served)
   }
 }
 
-/** Of the systems that can be used, where the configuration is trusted. */
-async function commandsIn(project: string): Promise<OwnCommand[]> {
-  const file = configFileOf(project);
-  if (file === null || !isTrusted(readProjectCode(file.path))) return [];
-  const { systems } = await configIn(file);
-  return judgedSystems(builtInCatalogue(), systems)
-    .filter(({ problem }) => problem === null)
-    .flatMap(({ system }) => system.commands)
+const commandsIn = async (project: string): Promise<OwnCommand[]> =>
+  (await usableSystems(project))
+    .flatMap(({ commands }) => commands)
     .filter(({ speed, doors }) => speed === 'quick' && doors?.includes('agent') !== false);
-}
