@@ -58,10 +58,13 @@ describe('a quick command', () => {
   });
 
   test('with an id is performed once, and gives the first result again', async () => {
-    for (const message of ['first', 'first', 'second']) {
-      const { said } = await perform(SEND, '--params', JSON.stringify({ room: 'once', message }), '--id', 'the same');
-      expect(said.result).toMatchObject({ message: 'first' });
-    }
+    const send = (message: string) =>
+      perform(SEND, '--params', JSON.stringify({ room: 'once', message }), '--id', 'the same');
+    for (let times = 0; times < 2; times += 1)
+      expect((await send('first')).said.result).toMatchObject({ message: 'first' });
+    const other = await send('second');
+    expect(other).toMatchObject({ code: 2, said: { ok: false, error: { code: 'USAGE' } } });
+    expect(other.said.error?.message).toContain('the id "the same" is that of another call');
     expect(await messagesIn('once')).toMatchObject([{ message: 'first' }]);
     const { records } = harness.store;
     const create = ['--params', '@record.json', '--id', 'record-1'];
