@@ -44,6 +44,9 @@ const messagesIn = async (room: string): Promise<JsonObject[]> => {
   return (said.result as { messages: JsonObject[] }).messages;
 };
 
+const send = (message: string) =>
+  perform(SEND, '--params', JSON.stringify({ room: 'once', message }), '--id', 'the same');
+
 describe('a quick command', () => {
   test('is performed at once, in the name of who is named, and gives its result', async () => {
     const { code, err, said } = await perform(SEND, '--param', 'room=one', '--param', 'message=7', '--by', 'grace');
@@ -58,8 +61,6 @@ describe('a quick command', () => {
   });
 
   test('with an id is performed once, and gives the first result again', async () => {
-    const send = (message: string) =>
-      perform(SEND, '--params', JSON.stringify({ room: 'once', message }), '--id', 'the same');
     for (let times = 0; times < 2; times += 1)
       expect((await send('first')).said.result).toMatchObject({ message: 'first' });
     const other = await send('second');
