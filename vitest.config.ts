@@ -7,6 +7,7 @@
 import { availableParallelism, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { defined } from './language/defined.ts';
 
 /** The configurations that tests write into folders of their own run unasked; tests of trust unset it. */
 process.env['SENTINEL_TRUST'] ??= 'all';
@@ -45,7 +46,7 @@ function project(
       isolate,
       testTimeout: timeoutMs,
       hookTimeout: Math.max(timeoutMs, 2 * minute),
-      ...(maxWorkers === undefined ? {} : { maxWorkers }),
+      ...defined({ maxWorkers }),
     },
   };
 }

@@ -59,6 +59,7 @@ import {
   type Secrets,
 } from '../operations/secrets/secrets.ts';
 import { findCommand } from '../language/catalogue.ts';
+import { defined } from '../language/defined.ts';
 import { turnRequest } from '../interpreter/build-turn.ts';
 import type { AgentReport, RunInput } from '../interpreter/host.ts';
 import type { CommandEffect, TurnEffect, TurnOutcome } from '../interpreter/effect.ts';
@@ -271,9 +272,7 @@ async function performCall(parts: ActivityParts, effect: CommandEffect, context:
     key,
     timeoutMs,
     secrets: await secretsOf(parts.store, effect.secrets),
-    ...(confinement === undefined ? {} : { confinement }),
-    ...(reach === undefined ? {} : { reach }),
-    ...(starts === undefined ? {} : { starts }),
+    ...defined({ confinement, reach, starts }),
   });
 }
 

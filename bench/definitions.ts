@@ -3,6 +3,7 @@ import type { CommandFacts } from '../language/catalogue.ts';
 import type { Json, JsonObject } from '../language/json.ts';
 import { modelOf, promptOf, type AgentSpec } from './agents/protocol.ts';
 import type { CommandStep, Definition, Step } from '../language/model.ts';
+import { defined } from '../language/defined.ts';
 
 export const NOOP = 'bench/noop';
 export const NOOP_FACTS: CommandFacts = { permission: 'read', speed: 'long' };
@@ -20,7 +21,7 @@ const command = (name: string, params: JsonObject, outputTo?: string): CommandSt
   type: 'command',
   command: name,
   params,
-  ...(outputTo === undefined ? {} : { outputTo }),
+  ...defined({ outputTo }),
 });
 const noop = (params: { [name: string]: Json }): CommandStep => command(NOOP, params);
 const counted = (passes: number): Pick<Definition, 'loop' | 'safety'> => ({

@@ -1,4 +1,6 @@
 /** Rows of the table: what was measured, what is allowed, and the verdict. A row without a limit informs. */
+import { defined } from '../language/defined.ts';
+
 export interface Row {
   name: string;
   measured: string;
@@ -22,11 +24,11 @@ export function bounded(name: string, { value, unit, atMost, atLeast, note }: Bo
     !Number.isFinite(value) || (atMost !== undefined && value > atMost) || (atLeast !== undefined && value < atLeast);
   const limit = atMost !== undefined ? `<= ${atMost} ${unit}` : atLeast !== undefined ? `>= ${atLeast} ${unit}` : '';
   const verdict = limit === '' ? 'info' : isMissed ? 'missed' : 'ok';
-  return { name, measured: `${format(value)} ${unit}`, limit, verdict, ...(note === undefined ? {} : { note }) };
+  return { name, measured: `${format(value)} ${unit}`, limit, verdict, ...defined({ note }) };
 }
 
 export function informed(name: string, measured: string, note?: string): Row {
-  return { name, measured, limit: '', verdict: 'info', ...(note === undefined ? {} : { note }) };
+  return { name, measured, limit: '', verdict: 'info', ...defined({ note }) };
 }
 
 export function skipped(name: string, why: string): Row {

@@ -5,6 +5,7 @@
 import type { Client } from '@temporalio/client';
 import { canonicalText } from '../language/canonical.ts';
 import { isActing, type Answer } from '../language/events/question.ts';
+import { defined } from '../language/defined.ts';
 import type { InboxItem, Store } from '../prisma/store/contract/contract.ts';
 import { ClientError } from '../runs/client-error.ts';
 import { answerRun } from '../runs/steer-run.ts';
@@ -42,8 +43,7 @@ export async function answerQuestion(
       id,
       choice,
       by,
-      ...(note === undefined ? {} : { note }),
-      ...(data === undefined ? {} : { data }),
+      ...defined({ note, data }),
       ...(seen === null ? {} : { digest: seen }),
     });
     return reply.already ? standing(asked, reply.answer, given) : { handle: asking, ...reply };

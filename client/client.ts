@@ -19,6 +19,7 @@ import { valueFault } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
 import type { EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
 import type { Paused, RunEvent } from '../language/events/run-event.ts';
+import { defined } from '../language/defined.ts';
 import type { InboxItem, Run, RunQuery } from '../prisma/store/contract/contract.ts';
 import type { Incident, IncidentQuery } from '../prisma/store/contract/incident-contract.ts';
 import type { CostQuery, Costs } from '../prisma/store/contract/models/spending-contract.ts';
@@ -107,7 +108,7 @@ export class SentinelClient {
     const read = await readForStart(parts, definition, known);
     const cassette = text === undefined ? undefined : await putCassette(parts.store, text);
     const asked = { ...read, ...given, inputs: given.inputs ?? {}, persona: given.persona ?? 'local', startedBy };
-    const started = await asClientWould(startRun(parts, { ...asked, ...(cassette === undefined ? {} : { cassette }) }));
+    const started = await asClientWould(startRun(parts, { ...asked, ...defined({ cassette }) }));
     if (!started.isNew) {
       throw new ClientError(
         'HANDLE_TAKEN',

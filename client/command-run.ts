@@ -1,6 +1,7 @@
 /** A command that takes long, or whose code the worker has, as a run of one step. */
 import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
+import { defined } from '../language/defined.ts';
 import type { Started } from './contract/starting.ts';
 import type { OpenClient } from './open-client.ts';
 
@@ -40,7 +41,7 @@ export async function startCommandRun(
     persona: by,
     inputs,
     saves: false,
-    ...(handle === undefined ? {} : { handle }),
+    ...defined({ handle }),
   });
 }
 

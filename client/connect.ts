@@ -7,6 +7,7 @@ import type { Client } from '@temporalio/client';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { databaseUrl, readConfig, type Config } from '../services/config/config.ts';
 import type { Catalogue } from '../language/catalogue.ts';
+import { defined } from '../language/defined.ts';
 import type { RunServices } from '../runs/start-run.ts';
 import type { Temporal } from '../runs/temporal-connection.ts';
 import { asClientError, asClientWould } from './contract/as-client-error.ts';
@@ -127,7 +128,7 @@ export class Connections {
     const { env = process.env, onProgress } = this.#options;
     await ensureServices({
       env: withProject(env, project),
-      ...(onProgress === undefined ? {} : { onProgress }),
+      ...defined({ onProgress }),
     });
     this.#config = readConfig(env);
   }

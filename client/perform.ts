@@ -1,6 +1,7 @@
 /** A command that a person calls through a door of this process: performed here, at once, over the store. */
 import { randomUUID } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
+import { defined } from '../language/defined.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import type { OwnParts } from '../runs/own/open-own.ts';
 import { configFileOf } from '../services/config/project-file.ts';
@@ -48,7 +49,7 @@ export async function performCommand<Result extends Json = Json>(
     const words = paramWords(command, details) ?? `${message}.`;
     throw new ClientError(isUsage ? 'USAGE' : 'COMMAND_FAILED', words, {
       cause: error,
-      details: { failure: code, ...(details === undefined ? {} : { details }) },
+      details: { failure: code, ...defined({ details }) },
     });
   } finally {
     await own?.processes.close();

@@ -22,6 +22,7 @@ import {
 import { parseDefinition, parseDefinitionText, type ReadOptions } from '../language/read/definition.ts';
 import type { ResultSchemas } from '../language/read/shapes/of-steps.ts';
 import { spelledNearly } from '../language/read/remedies/meant-word.ts';
+import { defined } from '../language/defined.ts';
 import { ownRoot } from '../services/home/package-root.ts';
 
 /** Files of one folder that are looked into for a name. */
@@ -69,15 +70,13 @@ export const commandsOf = ({
   results,
 }: Commands): Pick<ReadOptions, 'catalogue' | 'params' | 'results'> => ({
   catalogue,
-  ...(params === undefined ? {} : { params }),
-  ...(results === undefined ? {} : { results }),
+  ...defined({ params, results }),
 });
 
 /** Commands and project, of whatever has them. */
 export const inProject = (commands: Commands): Commands => ({
   ...commandsOf(commands),
-  ...(commands.root === undefined ? {} : { root: commands.root }),
-  ...(commands.shipped === undefined ? {} : { shipped: commands.shipped }),
+  ...defined({ root: commands.root, shipped: commands.shipped }),
 });
 
 function readWith(file: string, root: string | undefined, options: ReadOptions): DefinitionRead {
@@ -93,7 +92,7 @@ function readWith(file: string, root: string | undefined, options: ReadOptions):
     definition: rest.definition,
     problems,
     inferred,
-    ...(rest.persona === undefined ? {} : { persona: rest.persona }),
+    ...defined({ persona: rest.persona }),
   };
 }
 

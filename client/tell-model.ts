@@ -6,6 +6,7 @@ import { ClientError } from '../runs/client-error.ts';
 import { stateOfRun, tellRun } from '../runs/steer-run.ts';
 import type { TellOptions, ToldModel } from './contract/telling.ts';
 import { runAt } from './lookup/run-at.ts';
+import { defined } from '../language/defined.ts';
 
 export function stepWithin(handle: string, step: string | undefined): { handle: string; step?: string } {
   if (step === undefined) return { handle };
@@ -28,7 +29,7 @@ export async function tellModel(
 ): Promise<ToldModel> {
   const tell = async ({ handle, step }: typeof at): Promise<ToldModel> => ({
     handle,
-    ...(await tellRun(client, handle, { id, text, by, ...(step === undefined ? {} : { step }) })),
+    ...(await tellRun(client, handle, { id, text, by, ...defined({ step }) })),
   });
   try {
     return await tell(at);

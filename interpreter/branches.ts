@@ -12,6 +12,7 @@ import type { Strand } from './host.ts';
 import type { Ending, Flow, Place } from './effect.ts';
 import { isAbort, type FailureInfo } from '../language/failure.ts';
 import { endsEarly, linesAtOnce } from '../language/blocks.ts';
+import { defined } from '../language/defined.ts';
 import { beginLines, itemsEnd, itemsLeft, itemsOf, type Items, type Lines } from './items.ts';
 import { walkInside } from './attempts.ts';
 import { labelOf } from './build-effect.ts';
@@ -62,7 +63,7 @@ export function* walkParallel(
   const { branches, startedAt, left, items } = open;
   const before = walk.position.steps;
   const inside = yield* walkInside(walk, strand, step, place, open, (inner) =>
-    walkBranches(walk, inner, step, place, { branches, ...(items === undefined ? {} : { items }) }, walkBranch),
+    walkBranches(walk, inner, step, place, { branches, ...defined({ items }) }, walkBranch),
   );
   if (inside.kind === 'yield') open.left = { times: (left?.times ?? 0) + 1, moved: walk.position.steps > before };
   if (inside.kind === 'yield' || inside.kind === 'segment') return inside;
@@ -102,7 +103,7 @@ function* walkBranches(
     place,
     failFast,
     branches,
-    ...(items === undefined ? {} : { items }),
+    ...defined({ items }),
     walkBranch,
     cancels: new Map(),
     interrupted: null,

@@ -27,6 +27,7 @@ import { isTimed } from './outcome.ts';
 import { inheritanceOf, reachOf } from './reach.ts';
 import { previewOf } from '../language/events/preview.ts';
 import { reservedEventFault } from '../language/events/reserved-events.ts';
+import { defined } from '../language/defined.ts';
 import { withoutResults } from './results.ts';
 import { record, type Walk } from './walk-state.ts';
 
@@ -198,8 +199,7 @@ export function confinementOf(walk: Walk, step: Step): { confinement?: Confineme
   const processes = isQuick(step, walk.input.catalogue)
     ? {}
     : {
-        ...(mode === undefined ? {} : { mode }),
-        ...(memoryMb === undefined ? {} : { memoryMb }),
+        ...defined({ mode, memoryMb }),
         ...(step.type === 'command' && requireApproval.includes('shell') ? { asksForPrograms: true as const } : {}),
       };
   const confinement: Confinement = { ...processes, ...byModel };
@@ -247,8 +247,7 @@ function watchEffect(walk: Walk, step: WatchStep, reader: Reader, frame: EffectF
     type: 'watch',
     request: {
       executionId,
-      ...(rules === undefined ? {} : { rules }),
-      ...(until === undefined ? {} : { until }),
+      ...defined({ rules, until }),
       ...(after === undefined || until === undefined || until === 'finished' ? {} : { after }),
     },
     ...frame,

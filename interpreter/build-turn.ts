@@ -6,6 +6,7 @@ import { modelTimeoutMs, modelTurnsMax } from '../language/limits.ts';
 import type { CommandStep, LlmStep } from '../language/model.ts';
 import { tokensOf } from '../language/models/token-usage.ts';
 import { picturesOf, type FoundPicture } from '../language/models/pictures.ts';
+import { defined } from '../language/defined.ts';
 import type { TurnRequest } from './contract.ts';
 import { confinementOf, labelOf, secretsOf, strictFailure, withRights } from './build-effect.ts';
 import type { AutoCompact, CallPlace, CommandEffect, Opening, TurnEffect, TurnSettings, Place } from './effect.ts';
@@ -58,12 +59,12 @@ export function buildTurn(walk: Walk, strand: Strand, step: LlmStep, place: Plac
     conversation: place.key,
     turn: open.turn,
     model,
-    opening: { ...opening, ...(context === undefined ? {} : { context }) },
+    opening: { ...opening, ...defined({ context }) },
     say: open.say,
     answers: open.answers,
     ...toolsFor(walk, step),
     settings: settingsOf(walk, step, open),
-    ...(open.compaction === undefined ? {} : { compaction: open.compaction }),
+    ...defined({ compaction: open.compaction }),
     tokensBefore: tokensOf(open.usage),
     ...(isChosenByModel(walk, step, model) ? { confinement: { byModel: true as const } } : {}),
     ...secretsOf(walk),
@@ -89,10 +90,10 @@ export function turnRequest(effect: TurnEffect): TurnRequest {
     say,
     answers,
     tools,
-    ...(highlighted === undefined ? {} : { highlighted }),
+    ...defined({ highlighted }),
     settings,
     tokensBefore,
-    ...(compaction === undefined ? {} : { compaction }),
+    ...defined({ compaction }),
     ...(turn === 1 ? { opening } : {}),
   };
 }
@@ -122,10 +123,7 @@ function settingsOf(walk: Walk, step: LlmStep, { repairs, turn, finalFrom, check
   const thinking = effortOf(walk, step, offered(walk, step));
   const isFinal = repairs > 0 || checks > 0 || turn >= turnsMax(step) || finalFrom !== undefined;
   return {
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-    ...(thinking === undefined ? {} : { thinking }),
-    ...(schema === undefined ? {} : { schema }),
+    ...defined({ temperature, maxTokens, thinking, schema }),
     ...(parseToolCalls === true ? { parseToolCalls } : {}),
     ...(isFinal ? { isFinal } : {}),
     ...(autoCompact === undefined || autoCompact === true ? {} : { autoCompact: compactionAsked(autoCompact) }),
@@ -136,7 +134,7 @@ function settingsOf(walk: Walk, step: LlmStep, { repairs, turn, finalFrom, check
 function compactionAsked(asked: Exclude<LlmStep['autoCompact'], true | undefined>): AutoCompact | false {
   if (asked === false) return false;
   const { threshold, strategy } = asked;
-  return { ...(threshold === undefined ? {} : { threshold }), ...(strategy === undefined ? {} : { strategy }) };
+  return defined({ threshold, strategy });
 }
 
 /** The definition's own `tools` points some out, and takes none away. */

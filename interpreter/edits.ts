@@ -14,6 +14,7 @@ import { applyEdit, pathAfter, placeIn, stepAt, type StepEdit } from '../languag
 import type { Step, Definition, StepType } from '../language/model.ts';
 import type { Edited } from '../language/events/run-event.ts';
 import { isJsonObject, valueFault, type Json, type ValueFault } from '../language/json.ts';
+import { defined } from '../language/defined.ts';
 import { record, type Walk } from './walk-state.ts';
 import { openIn, type BlockFrame, askedIn } from './position.ts';
 import { textFieldsOf } from './program.ts';
@@ -190,7 +191,7 @@ export function takeEdit(walk: Walk, request: EditRequest, { step, catalogue }: 
   const revision = revisionOf(walk) + 1;
   position.revision = revision;
   const made = { op, path, revision, before, after };
-  record(walk, { type: 'edited', key: '', ...made, by, from, ...(note === undefined ? {} : { note }) });
+  record(walk, { type: 'edited', key: '', ...made, by, from, ...defined({ note }) });
   return { ...made, from };
 }
 

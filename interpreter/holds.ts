@@ -3,6 +3,7 @@
  * holds it for a reason of its own. Neither of them is lifted with the other.
  */
 import { HELD_WITH_PARENT } from '../language/events/question.ts';
+import { defined } from '../language/defined.ts';
 
 export interface Hold {
   reason: string;
@@ -18,7 +19,7 @@ export interface Hold {
 export const holdOf = (reason: string, since: number, by?: string): Hold => ({
   reason,
   since,
-  ...(by === undefined ? {} : { by }),
+  ...defined({ by }),
 });
 
 export const holdWithParent = (since: number): Hold => ({ reason: HELD_WITH_PARENT, since, around: 'alone' });

@@ -9,6 +9,7 @@ import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import { itemShownMax, listBytesMax } from '../language/limits.ts';
 import type { ParallelStep, Step } from '../language/model.ts';
 import { variablesSetBy } from '../language/references/variables-set.ts';
+import { defined } from '../language/defined.ts';
 import type { Place } from './effect.ts';
 import type { Strand } from './host.ts';
 import { namesAt } from './names.ts';
@@ -106,7 +107,7 @@ export function itemsEnd(
     count,
     failed: at.length,
     ...(at.length === 0 ? {} : { failedAt: at.slice(0, failedShownMax) }),
-    ...(retraced === undefined ? {} : { retraced }),
+    ...defined({ retraced }),
   };
 }
 

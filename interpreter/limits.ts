@@ -20,6 +20,7 @@ import { type Walk, record } from './walk-state.ts';
 import { approvalsOf, unaskedOf } from './approval-rules.ts';
 import { ruleFor } from './program.ts';
 import { canonicalText } from '../language/canonical.ts';
+import { defined } from '../language/defined.ts';
 import { isJsonObject, type Json } from '../language/json.ts';
 import type { RunFinished } from '../language/events/run-event.ts';
 
@@ -40,7 +41,7 @@ export function limitsOf(definition: Definition, inherited: RunLimits | null): R
     timeoutMs: smallest(definition.timeoutMs, safety?.timeoutMs, bounded.timeoutMs, inherited?.timeoutMs),
     stepTimeoutMs: smallest(safety?.maxStepTimeoutMs, inherited?.stepTimeoutMs),
     nestingDepth: smallest(safety?.maxNestingDepth, inherited?.nestingDepth),
-    ...withoutUndefined({
+    ...defined({
       mode: modeOf(definition, inherited),
       memoryMb: smallest(safety?.maxMemoryMb, inherited?.memoryMb) ?? undefined,
       budget: budgetOf(definition, inherited?.budget),
@@ -70,13 +71,7 @@ function budgetOf({ safety }: Definition, inherited: RunBudget | undefined): Run
   const at = (kind: 'steps' | 'tokens' | 'usd' | 'wallMs'): number | undefined =>
     smallest(own?.[kind], inherited?.[kind]) ?? undefined;
   const pause = safety?.onTimeout === undefined ? inherited?.pause : safety.onTimeout === 'pause';
-  return withoutUndefined({ steps: at('steps'), tokens: at('tokens'), usd: at('usd'), wallMs: at('wallMs'), pause });
-}
-
-type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
-
-function withoutUndefined<Fields extends object>(fields: Fields): Defined<Fields> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>;
+  return defined({ steps: at('steps'), tokens: at('tokens'), usd: at('usd'), wallMs: at('wallMs'), pause });
 }
 
 /** What is left of the run's time; inside a clean-up, of the clean-up's. */
@@ -148,7 +143,7 @@ export function rightsOf(limits: RunLimits): RunLimits {
     timeoutMs: null,
     stepTimeoutMs,
     nestingDepth,
-    ...withoutUndefined({ requireApproval, unasked, mode, memoryMb, files, brought }),
+    ...defined({ requireApproval, unasked, mode, memoryMb, files, brought }),
   };
 }
 

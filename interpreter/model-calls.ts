@@ -2,6 +2,7 @@
 import { isAbort } from '../language/failure.ts';
 import type { CommandStep } from '../language/model.ts';
 import { permissionOfCommand } from '../language/permissions.ts';
+import { defined } from '../language/defined.ts';
 import { act, endingOf } from './action-step.ts';
 import { actionAsked } from './approval.ts';
 import { callEffect, misuseOf, stepTimeLeft } from './build-turn.ts';
@@ -162,7 +163,7 @@ function* tryCall(at: AtModel, call: CallFrame, index: number): Walking<Halt | n
     turn: open.turn,
     call: index,
     id,
-    ...(tries === undefined ? {} : { tries }),
+    ...defined({ tries }),
   };
   const effect =
     asked === null

@@ -15,6 +15,7 @@ import type { ModelFrame } from './position.ts';
 import { ruleForFailure } from './program.ts';
 import { ask } from './questions.ts';
 import type { FailureInfo } from '../language/failure.ts';
+import { defined } from '../language/defined.ts';
 
 /** Whether the persona is asked before the step fails. */
 export function isAsked({ walk, strand, step }: AtModel, failure: FailureInfo): boolean {
@@ -36,7 +37,7 @@ export function* askAboutHold(at: AtModel, held: NonNullable<ModelFrame['held']>
       failure: {
         code: failure.code,
         message: failure.message,
-        ...(failure.details === undefined ? {} : { details: failure.details }),
+        ...defined({ details: failure.details }),
       },
       turn: open.turn,
     },

@@ -7,6 +7,7 @@ import { textOf } from '../language/expression/scope.ts';
 import { flowOf } from './attempts.ts';
 import { askBudget, begin, priceOf, settle } from './budget.ts';
 import { plusUsage, tokensOf, type TokenUsage } from '../language/models/token-usage.ts';
+import { defined } from '../language/defined.ts';
 import { buildTurn, stepTimeLeft, turnsMax } from './build-turn.ts';
 import { wait, type Walking } from './drive.ts';
 import type { Compacted, Reply, TurnOutcome, Usage, Halt } from './effect.ts';
@@ -88,7 +89,7 @@ function usedIn(reply: Reply): Used | null {
 const priceSpent = ({ usage, usd }: Used): Partial<Usage> => ({ tokens: tokensOf(usage), usd: usd ?? 0 });
 
 export function costSoFar({ usage, usd, isUnpriced }: ModelFrame): StepUsage {
-  return { tokens: tokensOf(usage), usd, ...(isUnpriced === undefined ? {} : { isUnpriced }) };
+  return { tokens: tokensOf(usage), usd, ...defined({ isUnpriced }) };
 }
 
 /** What the step used in this run. */
@@ -262,7 +263,7 @@ function afterAnswer(at: AtModel, outcome: TurnOutcome): Halt | null {
 const lastOf = ({ text = '', model, reason }: TurnOutcome): NonNullable<ModelFrame['last']> => ({
   text,
   model,
-  ...(reason === undefined ? {} : { reason }),
+  ...defined({ reason }),
 });
 
 /** Fields of the result beside the reply. */
@@ -274,7 +275,7 @@ export function besideOf(
     text,
     stopReason,
     model,
-    ...(reason === undefined ? {} : { modelReason: reason }),
+    ...defined({ modelReason: reason }),
     turns: open.turn,
     toolCalls: open.made.map((call): Json => ({ ...call })),
     usage: { ...open.usage, ...costSoFar(open) },

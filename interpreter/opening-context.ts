@@ -6,6 +6,7 @@ import { hasSources } from '../language/catalogue.ts';
 import { withoutPictures } from '../language/models/pictures.ts';
 import { shortenedText } from '../language/models/shortened-text.ts';
 import type { LeftOut } from '../language/models/left-out.ts';
+import { defined } from '../language/defined.ts';
 import type { OpeningContext, Place, Variables } from './effect.ts';
 import type { Strand } from './host.ts';
 import { contextKey } from './pass-context.ts';
@@ -40,7 +41,7 @@ export function contextOf(
   }
   const sources = hasSources(walk.input.definition) ? contextKey(place.passes) : undefined;
   if (sources === undefined && accumulated.length === 0) return undefined;
-  return { ...(sources === undefined ? {} : { sources }), variables, leftOut: leftOutOf(crowdedOut) };
+  return { ...defined({ sources }), variables, leftOut: leftOutOf(crowdedOut) };
 }
 
 /** By the strand and those around it; inputs are not among them. */

@@ -17,6 +17,7 @@ import { givenBy } from './declared-outputs.ts';
 import { openIn, type LoopFrame, type Tally } from './position.ts';
 import { entriesFor } from '../language/catalogue.ts';
 import type { SentinelStep, Step } from '../language/model.ts';
+import { defined } from '../language/defined.ts';
 import { isCancelled, type RunInput, type Strand } from './host.ts';
 import type { Walk } from './walk-state.ts';
 import { limitsOf, runningMs } from './limits.ts';
@@ -135,7 +136,7 @@ export function resultOf(walk: Walk, ending: Flow, at: number): RunResult {
         outcome: 'stopped',
         status: flow.limit === 'stop' ? 'cancelled' : 'failed',
         limit: flow.limit,
-        ...(flow.failure === undefined ? {} : { failure: flow.failure }),
+        ...defined({ failure: flow.failure }),
         ...common,
       };
     case 'cancelled':
@@ -161,7 +162,7 @@ export function nestedInput(walk: Walk, effect: NestedEffect): RunInput {
   const { unset: _unset, ...own } = input;
   return {
     ...own,
-    ...(effect.unset === undefined ? {} : { unset: effect.unset }),
+    ...defined({ unset: effect.unset }),
     handle: `${input.handle}/${effect.key}`,
     definition: effect.definition,
     definitionHash: '',
@@ -238,6 +239,6 @@ function tooLate(key: string, timeoutMs: number, { usage }: Reply): Reply {
   return {
     ok: false,
     failure: { code: 'STEP_TIMEOUT', message, retryable: true },
-    ...(usage === undefined ? {} : { usage }),
+    ...defined({ usage }),
   };
 }

@@ -6,6 +6,7 @@
 import { CONTEXT_COMMAND, hasSources } from '../language/catalogue.ts';
 import type { Json } from '../language/json.ts';
 import type { CommandStep, Definition } from '../language/model.ts';
+import { defined } from '../language/defined.ts';
 import type { BlockFrame, LoopFrame } from './position.ts';
 
 export const CONTEXT_BLOCK = 'context';
@@ -27,7 +28,7 @@ function collecting({ recipe, ragSources = [] }: Definition): CommandStep {
     type: 'command',
     command: CONTEXT_COMMAND,
     params: {
-      ...(recipe === undefined ? {} : { recipe }),
+      ...defined({ recipe }),
       sources: ragSources.map((source) => sourceOf(source)),
       // The rows are what the pass reads; the run itself keeps no copy.
       withText: false,

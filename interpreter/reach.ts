@@ -8,6 +8,7 @@ import type { CommandStep, LlmStep } from '../language/model.ts';
 import { secretFilesIn } from '../language/rights/secret-files.ts';
 import { handedIn } from '../language/read/started-program.ts';
 import type { Reach } from '../language/rights/reach.ts';
+import { defined } from '../language/defined.ts';
 import type { CommandEffect, Inheritance, RunLimits } from './effect.ts';
 import { rightsOf } from './limits.ts';
 import { offered } from './offered.ts';
@@ -44,7 +45,7 @@ function shown({ files = [], env = [], tools }: Pick<Reach, 'files' | 'env'> & {
   const reach: Reach = {
     ...(files.length === 0 ? {} : { files }),
     ...(env.length === 0 ? {} : { env }),
-    ...(tools === undefined ? {} : { tools }),
+    ...defined({ tools }),
   };
   return Object.keys(reach).length === 0 ? {} : { reach };
 }

@@ -23,6 +23,7 @@ import { previewOf } from '../language/events/preview.ts';
 import { parseExpression, referencesOf, type FoundReference } from '../language/expression/parse.ts';
 import { variablesSetBy } from '../language/references/variables-set.ts';
 import { referencesIn } from '../language/references/written-references.ts';
+import { defined } from '../language/defined.ts';
 
 /** Keeps of a step that ended what the definition reads of it. The last result of a step counts. Returns by what place or label something printed is read. */
 function keepResult(
@@ -170,8 +171,7 @@ export function finish(
       outcome,
       durationMs: walk.host.now() - startedAt,
       ...extra,
-      ...(ending.usage === undefined ? {} : { usage: ending.usage }),
-      ...(ending.items === undefined ? {} : { items: ending.items }),
+      ...defined({ usage: ending.usage, items: ending.items }),
     });
   const kept = keepResult(walk, strand, step, place.path, ending, walk.host.now() - startedAt);
   if ('cancelled' in ending) {

@@ -5,6 +5,7 @@
 import { DatabaseError } from 'pg';
 import { eventMatcher } from '../language/events/event-glob.ts';
 import type { Json } from '../language/json.ts';
+import { defined } from '../language/defined.ts';
 import { Failure } from '../world/failures/failures.ts';
 import type { Command, CommandContext } from './command.ts';
 import { publishEvent } from './events/publish-event.ts';
@@ -42,7 +43,7 @@ export class CommandTx implements Tx {
       if (!(error instanceof DatabaseError)) throw error;
       const { message, code = '', constraint } = error;
       throw new Failure('STATEMENT_REFUSED', `${name}: the database refused a statement: ${message}`, {
-        details: { sqlState: code, ...(constraint === undefined ? {} : { constraint }) },
+        details: { sqlState: code, ...defined({ constraint }) },
       });
     }
   }

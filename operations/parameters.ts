@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import type { Json, JsonObject } from '../language/json.ts';
 import { isJsonObject } from '../language/json.ts';
+import { defined } from '../language/defined.ts';
 import type { Command } from './command.ts';
 
 const known = new WeakMap<Command, JsonObject>();
@@ -76,7 +77,7 @@ function asObject(schema: JsonObject): JsonObject {
     type: 'object',
     properties: Object.fromEntries(Object.entries(merged).map(([name, forms]) => [name, oneOf(forms)])),
     required: (needed[0] ?? []).filter((name) => needed.every((names) => names.includes(name))),
-    ...($defs === undefined ? {} : { $defs }),
+    ...defined({ $defs }),
   };
 }
 

@@ -3,6 +3,7 @@ import type * as z from 'zod';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import type { Tables } from '../prisma/store/contract/system-contract.ts';
 import type { Command, OwnSystem } from './command.ts';
+import { defined } from '../language/defined.ts';
 
 export interface System {
   /** Letters, digits and `-`; its tables begin with it. */
@@ -21,7 +22,7 @@ export const defineSystem = (system: System): System => system;
 /** Its commands, each of which knows whose it is. */
 export function commandsOf(system: System): Command[] {
   const { name, events } = system;
-  const own: OwnSystem = { name, ...(events === undefined ? {} : { events }) };
+  const own: OwnSystem = { name, ...defined({ events }) };
   return system.commands.map((command) => ({ ...command, system: own }));
 }
 

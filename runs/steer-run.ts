@@ -12,6 +12,7 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { VALUE_FAULT } from '../language/json.ts';
+import { defined } from '../language/defined.ts';
 import type { AnswerReply, AnswerRequest } from '../interpreter/questions.ts';
 import type { EditRefusal, EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
 import type { TellRefusal, TellReply, TellRequest } from '../interpreter/telling.ts';
@@ -74,7 +75,7 @@ export async function editRun(
   return asking(client, handle, 'edit', () =>
     run.executeUpdate<EditReply, [EditRequest]>(EDIT, {
       args: [request],
-      ...(updateId === undefined ? {} : { updateId }),
+      ...defined({ updateId }),
     }),
   );
 }

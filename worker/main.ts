@@ -39,6 +39,7 @@ import { log, say } from './say.ts';
 import { LoopWatch } from './watchdog/loop-watch.ts';
 import { connectWorker } from './worker-connection.ts';
 import { startWorker, STORE_POOL_SIZE, type WorkerParts } from './worker.ts';
+import { defined } from '../language/defined.ts';
 
 const retryMs = 500;
 /** Connections that do not close within this time end with the process. */
@@ -185,7 +186,7 @@ async function serve(serving: Serving): Promise<void> {
     models,
     commands: project.commands,
     followers: followersOf(project.systems),
-    ...(project.changing === undefined ? {} : { changing: project.changing }),
+    ...defined({ changing: project.changing }),
     limits: project.config.limits,
     project: config.project?.folder ?? null,
     checkpoints: config.checkpoints ? config.home : null,

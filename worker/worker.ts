@@ -30,6 +30,7 @@ import { StepsUnderWay } from './steps-under-way.ts';
 import type { LoopWatch } from './watchdog/loop-watch.ts';
 import { SuspectSteps } from './watchdog/suspect-steps.ts';
 import { DEPLOYMENT, GRACE_SECONDS } from '../services/config/worker-settings.ts';
+import { defined } from '../language/defined.ts';
 
 /** Each may hold one connection of the store and need a second: the pool is larger than this. */
 export const SEGMENTS_AT_ONCE_MAX = 32;
@@ -205,7 +206,7 @@ function startingIn({ store, taskQueues, project }: WorkerParts, client: Client,
     },
     taskQueue: taskQueues[0] ?? '',
     isEager: true,
-    ...(project === undefined ? {} : { workerProject: project }),
+    ...defined({ workerProject: project }),
   };
 }
 

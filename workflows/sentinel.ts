@@ -15,6 +15,7 @@ import {
 } from '@temporalio/workflow';
 import { depthFault } from '../language/json.ts';
 import type { RunOrigin } from '../language/events/run-event.ts';
+import { defined } from '../language/defined.ts';
 import type { RetraceTarget } from './history/retrace.ts';
 import { RetraceHost } from './history/retrace-host.ts';
 import { drive } from '../interpreter/drive.ts';
@@ -99,7 +100,7 @@ function recordStart(walk: Walk, origin: RunOrigin | undefined): void {
     persona,
     parent,
     inputs: base,
-    ...(origin === undefined ? {} : { origin }),
+    ...defined({ origin }),
     ...(limits.brought?.tools === undefined ? {} : { isBrought: true }),
   });
 }
@@ -119,10 +120,7 @@ async function end(host: TemporalHost, flow: Flow): Promise<RunResult> {
     iterations,
     durationMs,
     outputs,
-    ...(limit === undefined ? {} : { limit }),
-    ...(failure === undefined ? {} : { failure }),
-    ...(notify === undefined ? {} : { notify }),
-    ...(position.consumed === undefined ? {} : { consumed: position.consumed }),
+    ...defined({ limit, failure, notify, consumed: position.consumed }),
     ...(input.limits.brought?.tools === undefined ? {} : { isBrought: true }),
   });
   upsertSearchAttributes([

@@ -12,6 +12,7 @@ import type { Breaker, LimitStore, Passage, Rate } from '../../prisma/store/cont
 import { Failure } from '../../world/failures/failures.ts';
 import type { TurnResult } from '../../world/models/port/turn.ts';
 import type { FailureKind } from '../../world/models/port/turn-failure.ts';
+import { defined } from '../../language/defined.ts';
 
 export interface LimitSettings {
   providers: { readonly [name: string]: LooseRate };
@@ -131,10 +132,7 @@ interface Limited {
   field: 'providers' | 'tools';
 }
 
-const plain = ({ perMinute, concurrent }: LooseRate): Rate => ({
-  ...(perMinute === undefined ? {} : { perMinute }),
-  ...(concurrent === undefined ? {} : { concurrent }),
-});
+const plain = ({ perMinute, concurrent }: LooseRate): Rate => defined({ perMinute, concurrent });
 
 function heldBack(
   { name, rate, field }: Limited,

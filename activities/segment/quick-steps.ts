@@ -4,6 +4,7 @@ import { quickContext } from '../../operations/quick-context.ts';
 import type { Registry } from '../../operations/registry.ts';
 import type { Session, Store } from '../../prisma/store/contract/contract.ts';
 import type { Json } from '../../language/json.ts';
+import { defined } from '../../language/defined.ts';
 import { useOf, type Limiter } from '../limits/limiter.ts';
 import type { RunInput } from '../../interpreter/host.ts';
 import type { Effect, Reply } from '../../interpreter/effect.ts';
@@ -79,8 +80,7 @@ function contextOf(store: Store, runs: RunPort, input: RunInput, session: Sessio
     session,
     runs,
     timeoutMs,
-    ...(confinement === undefined ? {} : { confinement }),
-    ...(reach === undefined ? {} : { reach }),
+    ...defined({ confinement, reach }),
   });
 }
 

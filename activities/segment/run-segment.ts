@@ -14,6 +14,7 @@
  */
 import { SEGMENT_EVENTS_MAX, type SegmentRequest, type SegmentResult } from '../../interpreter/contract.ts';
 import type { Json } from '../../language/json.ts';
+import { defined } from '../../language/defined.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import { JournalConflict } from '../../prisma/store/contract/journal-conflict.ts';
 import { drive } from '../../interpreter/drive.ts';
@@ -70,7 +71,7 @@ export async function runSegment(
       tally: request.tally === null ? null : position.tally,
       steps: position.steps,
       ...skippedBy(request, position),
-      ...(position.spent === undefined ? {} : { spent: position.spent }),
+      ...defined({ spent: position.spent }),
       durationMs: Date.now() - startedAt,
     };
     if (host.events.length === 0) return (await journaled(store, input, key)) ?? result;

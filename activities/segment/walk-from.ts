@@ -5,11 +5,12 @@ import { firstPosition, type Position } from '../../interpreter/position.ts';
 import { textFieldsOf } from '../../interpreter/program.ts';
 import { rootStrand } from '../../interpreter/walk-state.ts';
 import type { Anchor, Walk } from '../../interpreter/walk-state.ts';
+import { defined } from '../../language/defined.ts';
 
 type Portion = Omit<HandedOver, 'key' | 'places'> & Partial<Pick<SegmentRequest, 'tally'>>;
 
 export function walkFrom(input: RunInput, request: Portion, host: Host): { walk: Walk; strand: Strand } {
-  const limits = { ...input.limits, ...(request.budget === undefined ? {} : { budget: request.budget }) };
+  const limits = { ...input.limits, ...defined({ budget: request.budget }) };
   const walk: Walk = {
     input: { ...input, limits },
     position: positionFrom(request),

@@ -17,6 +17,7 @@ import type { ModelFrame } from '../../interpreter/position.ts';
 import { PART_SIZE } from '../../language/events/event-numbers.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
 import type { Json } from '../../language/json.ts';
+import { defined } from '../../language/defined.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import { walkFrom } from '../segment/walk-from.ts';
 import { AgentHost, type AgentParts } from './agent-host.ts';
@@ -67,7 +68,7 @@ async function keptOf({ store }: AgentRun, { handle }: RunInput, { key }: AgentR
 }
 
 function reportOf({ open, halt = null, steps, spent }: Kept): AgentReport {
-  return { open, halt, steps, ...(spent === undefined ? {} : { spent }) };
+  return { open, halt, steps, ...defined({ spent }) };
 }
 
 class AgentSegment {
@@ -127,8 +128,7 @@ class AgentSegment {
       seq: position.seq,
       open: this.#at.open,
       steps: position.steps,
-      ...(position.spent === undefined ? {} : { spent: position.spent }),
-      ...(halt === undefined ? {} : { halt }),
+      ...defined({ spent: position.spent, halt }),
     };
     await this.#run.store.session().commit({
       handle,

@@ -14,6 +14,7 @@ import type { CallPlace } from '../../interpreter/effect.ts';
 import { findCommand, type Catalogue } from '../../language/catalogue.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import { permissionOfCommand } from '../../language/permissions.ts';
+import { defined } from '../../language/defined.ts';
 import type { CallOutcome } from '../../prisma/store/contract/models/call-contract.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import { Failure } from '../../world/failures/failures.ts';
@@ -74,7 +75,7 @@ function secondTime(catalogue: Catalogue, { command, params }: CallAttempt): 'sa
 function valueOf(outcome: CallOutcome): Json {
   if (outcome.ok) return outcome.value;
   const { code, message, retryable, details } = outcome.failure;
-  throw new Failure(code, message, { retryable, ...(details === undefined ? {} : { details }) });
+  throw new Failure(code, message, { retryable, ...defined({ details }) });
 }
 
 const unknown = (): Failure =>

@@ -33,6 +33,7 @@ import {
 import { failureOf } from '../../world/models/provider/take-turn.ts';
 import { costOf } from '../../world/models/records/cost.ts';
 import { wireName } from '../../language/models/tool-names.ts';
+import { defined } from '../../language/defined.ts';
 import { NO_MODEL } from '../../world/models/resolve/resolve-model.ts';
 import {
   liveModels,
@@ -276,7 +277,7 @@ async function askModel(
     const use = { id: useOf(run.handle, `${request.conversation}/turn.${request.turn}`), timeoutMs, signal };
     return limiter.provider(model.provider, use, () => sent({ tape }));
   };
-  const fixed = fixedTokens(tools, { inText, ...(schema === undefined ? {} : { schema }) });
+  const fixed = fixedTokens(tools, { inText, ...defined({ schema }) });
   const asking = await askingFor(
     store.conversations,
     request,
@@ -345,7 +346,7 @@ function outcomeOf(
         : {}
       : finalOf(textOf(blocks), schema, detailsOf(reply, model))),
     usage,
-    ...(isMiscounted === undefined ? {} : { isMiscounted }),
+    ...defined({ isMiscounted }),
     ...(barred.length === 0 ? {} : { barred }),
     ...(unread.length === 0 ? {} : { unread }),
     usd: costOf(usage, facts.prices),
@@ -359,7 +360,7 @@ const callOf = ({ id, name, input, invalid }: ToolCallBlock): TurnCall => ({
   id,
   name,
   input,
-  ...(invalid === undefined ? {} : { invalid }),
+  ...defined({ invalid }),
 });
 
 /** Of an answer that was paid for and cannot be used. */

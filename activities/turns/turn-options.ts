@@ -1,5 +1,6 @@
 /** What the settings of a step make of a request. */
 import { isJsonObject, type JsonObject } from '../../language/json.ts';
+import { defined } from '../../language/defined.ts';
 import type { TurnSettings } from '../../interpreter/effect.ts';
 import { EFFORTS, type Effort, type Tool } from '../../world/models/port/turn.ts';
 
@@ -11,9 +12,7 @@ export function optionsOf({ temperature, maxTokens, thinking, schema }: TurnSett
 } {
   const effort = EFFORTS.find((one) => one === thinking);
   return {
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-    ...(effort === undefined ? {} : { thinking: effort }),
+    ...defined({ temperature, maxTokens, thinking: effort }),
     ...(isJsonObject(schema) ? { schema } : {}),
   };
 }

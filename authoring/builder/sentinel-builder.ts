@@ -17,6 +17,7 @@ import type * as model from '../../language/model.ts';
 import type { Problem } from '../../language/problems.ts';
 import { schemaFaults } from '../../language/params/schema-faults.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
+import { defined } from '../../language/defined.ts';
 import { builtInParamCheck, builtInResultSchemas } from '../../client/lookup/built-in-params.ts';
 import type { BuiltInCommands } from './built-in-commands.ts';
 import type { Exactly, McpCommands, ParamsOf } from './command-params.ts';
@@ -347,7 +348,7 @@ export class SentinelBuilder<Scope, At extends Place, Gives = Scope> implements 
   #definition(): model.Definition {
     const { header, steps } = this.#made;
     const { name, loop = { type: 'once' }, always, ...rest } = header;
-    return { name, ...rest, steps: [...steps], ...(always === undefined ? {} : { always }), loop };
+    return { name, ...rest, steps: [...steps], ...defined({ always }), loop };
   }
 
   #empty<Inner, Where extends Place>(name: string): SentinelBuilder<Inner, Where> {

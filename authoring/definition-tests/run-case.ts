@@ -12,6 +12,7 @@ import { spelledNearly } from '../../language/read/remedies/meant-word.ts';
 import { parseDefinition, type ReadOptions } from '../../language/read/definition.ts';
 import type { Catalogue } from '../../language/catalogue.ts';
 import { filterVerdict } from '../../language/events/trigger-filter.ts';
+import { defined } from '../../language/defined.ts';
 import { runScenario, STARTS_AT, type Outcome, type Scenario } from '../../interpreter/simulation/run-scenario.ts';
 import { Script } from '../../interpreter/simulation/script.ts';
 import { libraryOf } from '../../runs/library.ts';
@@ -75,8 +76,7 @@ export async function runTestCase(test: TestCase, subject: Subject): Promise<Cas
       stage,
       answers,
       stored: subject.known,
-      ...(project === undefined ? {} : { project }),
-      ...(persona === undefined ? {} : { persona }),
+      ...defined({ project, persona }),
     });
     differences.push(...compareRun(test.expect, outcome));
     return {

@@ -1,6 +1,7 @@
 /** Rewrites what a test file expects to what its cases gave. Only what a case names is written, unless it names nothing. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isJsonObject, type JsonObject } from '../../language/json.ts';
+import { defined } from '../../language/defined.ts';
 import type { Outcome } from '../../interpreter/simulation/run-scenario.ts';
 import { jsonText } from './json-text.ts';
 import type { FileReport } from './run-suite.ts';
@@ -35,7 +36,7 @@ function everything({ result, trace }: Outcome): JsonObject {
   const { outcome, limit, failure } = result;
   return {
     outcome,
-    ...(limit === undefined ? {} : { limit }),
+    ...defined({ limit }),
     ...(failure === undefined ? {} : { failure: { code: failure.code } }),
     trace,
   };

@@ -4,6 +4,7 @@
  */
 import { isJsonObject, type JsonObject } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
+import { defined } from '../../language/defined.ts';
 import { contentHash } from '../../prisma/store/values/content-hash.ts';
 import type { StoredEvaluation } from '../../prisma/store/evaluations/evaluation-contract.ts';
 import { ClientError, type StartOptions } from '../../client/client.ts';
@@ -126,7 +127,7 @@ async function runCase(
       inputs: input.input,
       handle,
       known: model === null ? known : knownWithModel(known, model),
-      ...(cassette === undefined ? {} : { cassette }),
+      ...defined({ cassette }),
     });
   } catch (error) {
     if (!(error instanceof ClientError) || error.code !== 'HANDLE_TAKEN') throw error;

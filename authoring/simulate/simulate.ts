@@ -6,6 +6,7 @@ import type { Catalogue, Permission } from '../../language/catalogue.ts';
 import { NestedRuns } from '../../language/events/nested-runs.ts';
 import type { RunEvent, RunOutcome, StepFinished } from '../../language/events/run-event.ts';
 import type { FailureInfo } from '../../language/failure.ts';
+import { defined } from '../../language/defined.ts';
 import { stepsAt } from '../../interpreter/program.ts';
 import { runScenario, type Outcome } from '../../interpreter/simulation/run-scenario.ts';
 import type { ScriptSource } from '../../interpreter/simulation/script.ts';
@@ -105,8 +106,7 @@ export async function simulate({
     name: definition.name,
     project,
     outcome: result.outcome,
-    ...(result.limit === undefined ? {} : { limit: result.limit }),
-    ...(result.failure === undefined ? {} : { failure: result.failure }),
+    ...defined({ limit: result.limit, failure: result.failure }),
     iterations: result.iterations,
     steps,
     files: overlay.changes(),
@@ -163,7 +163,7 @@ function stepOf(
     ...(mode === 'sandboxed' && (permission === 'shell' || permission === 'write') ? { sandboxed: true as const } : {}),
     ...(prediction === undefined ? {} : { effect: prediction.text, source: prediction.source }),
     outcome: event.outcome,
-    ...(event.failure === undefined ? {} : { failure: event.failure }),
+    ...defined({ failure: event.failure }),
     ...(event.step === 'condition' && event.preview !== undefined ? { branch: event.preview } : {}),
   };
 }

@@ -1,6 +1,7 @@
 /** From whatever was thrown to a sentence, an object, and an exit code. */
 import { CommanderError } from 'commander';
 import type { JsonObject } from '../../language/json.ts';
+import { defined } from '../../language/defined.ts';
 import type { ClientErrorCode } from '../../runs/client-error.ts';
 import { asClientError } from '../../client/contract/as-client-error.ts';
 import { EXIT, exitCodeOfError } from './exit-codes.ts';
@@ -18,7 +19,7 @@ export async function reportError(
   options: { json: boolean; verb: string | undefined },
 ): Promise<number> {
   const { code, message, exitCode, details } = await readError(error, options.verb);
-  const said = { code, message, ...(details === undefined ? {} : { details }) };
+  const said = { code, message, ...defined({ details }) };
   const output = openOutput({ json: options.json, streams: true });
   output.note(`sentinel: ${message}`);
   output.object({ ok: false, error: said });
@@ -30,7 +31,7 @@ async function readError(error: unknown, verb: string | undefined): Promise<Repo
   const told = asClientError(error);
   if (told !== null) {
     const { code, message, details } = told;
-    return { code, message, exitCode: exitCodeOfError(code), ...(details === undefined ? {} : { details }) };
+    return { code, message, exitCode: exitCodeOfError(code), ...defined({ details }) };
   }
   if (error instanceof CommanderError) {
     return { code: 'USAGE', message: sentenceOf(error, verb), exitCode: EXIT.usage };

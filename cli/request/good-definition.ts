@@ -6,6 +6,7 @@ import { shownAsText } from '../../language/graph/step-label.ts';
 import { declaredInputs, type DeclaredInput } from '../../language/inputs/declared-inputs.ts';
 import type { Definition } from '../../language/model.ts';
 import { hasErrors } from '../../language/problems.ts';
+import { defined } from '../../language/defined.ts';
 import {
   filesAround,
   filesOfProject,
@@ -46,7 +47,7 @@ export async function readGoodDefinition(
     : await readNamed(file, project, commands, output);
   if (definition !== null && !hasErrors(problems)) {
     const { catalogue } = commands;
-    return { definition, known, catalogue, config, ...(persona === undefined ? {} : { persona }) };
+    return { definition, known, catalogue, config, ...defined({ persona }) };
   }
   output.object({ ok: false, problems });
   output.note(`${file} cannot be read as a definition:`);

@@ -9,6 +9,7 @@ import type { Output } from '../output/output.ts';
 import { readGoodDefinition } from '../request/good-definition.ts';
 import { handleFor, readInputs } from '../request/run-request.ts';
 import { repeatable } from '../request/usage.ts';
+import { defined } from '../../language/defined.ts';
 
 export interface ForkOptions {
   json?: boolean;
@@ -47,9 +48,7 @@ export async function forkRequest(
   if (edited === null) return null;
   return {
     set,
-    ...(as === undefined ? {} : { as }),
-    ...(persona === undefined ? {} : { persona }),
-    ...(host === undefined ? {} : { host }),
+    ...defined({ as, persona, host }),
     ...(edited === undefined ? {} : { definition: edited.definition, known: edited.known }),
   };
 }
@@ -82,7 +81,7 @@ export async function startFork(
   if (detach !== true) return watchRun(client, handle, output);
   output.object({
     ...(await client.status(handle)),
-    origin: { type: 'fork', of, at, ...(items === undefined ? {} : { items }) },
+    origin: { type: 'fork', of, at, ...defined({ items }) },
   });
   output.line(handle);
   return EXIT.ok;

@@ -1,5 +1,6 @@
 /** How handles are typed, before anything is connected to. */
 import type { Command } from 'commander';
+import { defined } from '../../language/defined.ts';
 
 /** What a verb gets for `--last` in place of a handle; no run can have this handle. */
 export const LAST = '@last';
@@ -14,7 +15,7 @@ export function withLast(argv: readonly string[]): string[] {
 export function lastAsRun(words: readonly string[], run: string | undefined): { words: string[]; run?: string } {
   const others = words.filter((word) => word !== LAST);
   const named = run ?? (others.length < words.length ? LAST : undefined);
-  return { words: others, ...(named === undefined ? {} : { run: named }) };
+  return { words: others, ...defined({ run: named }) };
 }
 
 /** Adds to the help of each verb that takes a handle how handles are written; true if the command has such a verb. */

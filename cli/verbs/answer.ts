@@ -1,6 +1,7 @@
 /** `sentinel answer HANDLE [ID] CHOICE`. */
 import type { Command } from 'commander';
 import { CHOICES, type Choice } from '../../language/events/question.ts';
+import { defined } from '../../language/defined.ts';
 import type { OpenClient } from '../../client/open-client.ts';
 import { standingText } from '../../client/lookup/standing-answer.ts';
 import { openOutput } from '../output/output.ts';
@@ -70,9 +71,7 @@ async function answer(given: string, words: readonly string[], options: Options)
     const reply = await client.answer(handle, {
       choice,
       by,
-      ...(id === undefined ? {} : { id }),
-      ...(note === undefined ? {} : { note }),
-      ...(digest === undefined ? {} : { digest }),
+      ...defined({ id, note, digest }),
       ...data,
     });
     output.object({ ok: true, ...reply });

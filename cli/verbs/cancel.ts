@@ -8,6 +8,7 @@ import { questionLines } from '../output/question-lines.ts';
 import { reportLines } from '../output/report-lines.ts';
 import { speakerHere } from '../request/speaker.ts';
 import { withRun } from '../runs/run-named.ts';
+import { defined } from '../../language/defined.ts';
 
 const PATIENCE_MS = 2000;
 
@@ -38,7 +39,7 @@ Examples:
       await withRun(output, given, async (client, handle) => {
         const cancelled = await cancel(client, handle, options, output);
         const { report, questions, forced } = cancelled;
-        output.object({ ok: true, ...report, questions, ...(forced === undefined ? {} : { forced }) });
+        output.object({ ok: true, ...report, questions, ...defined({ forced }) });
         tell(handle, cancelled, output);
       });
     });

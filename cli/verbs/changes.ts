@@ -5,6 +5,7 @@ import { moveOf } from '../../client/show/moved-refs.ts';
 import type { Paint } from '../../client/show/paint.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { withRun } from '../runs/run-named.ts';
+import { defined } from '../../language/defined.ts';
 
 interface Options {
   json?: boolean;
@@ -34,7 +35,7 @@ async function changes(given: string, key: string | undefined, options: Options)
   const output = openOutput(options);
   await withRun(output, given, async (client, handle) => {
     const patches = options.stat !== true;
-    const found = await client.changes(handle, { patches, ...(key === undefined ? {} : { key }) });
+    const found = await client.changes(handle, { patches, ...defined({ key }) });
     output.object(found);
     for (const step of found) show(output, step);
     if (found.length === 0) output.line('Nothing was changed.');

@@ -1,6 +1,7 @@
 /** `sentinel costs [HANDLE]`. */
 import type { Command } from 'commander';
 import { dollars } from '../../language/events/cost-words.ts';
+import { defined } from '../../language/defined.ts';
 import { COST_GROUPS, type CostGroup, type CostSum } from '../../prisma/store/contract/models/spending-contract.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { table } from '../output/table.ts';
@@ -43,11 +44,9 @@ async function costs(given: string | undefined, { by: asked, since, persona, jso
     const handle = given === undefined ? undefined : await runNamed(client, given);
     const found = await client.costs({
       by,
-      ...(handle === undefined ? {} : { handle }),
-      ...(since === undefined ? {} : { since }),
-      ...(persona === undefined ? {} : { persona }),
+      ...defined({ handle, since, persona }),
     });
-    output.object({ ...(handle === undefined ? {} : { handle }), by, ...found });
+    output.object({ ...defined({ handle }), by, ...found });
     if (found.total.requests === 0) {
       output.line('No model was asked.');
       return;

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { previewOf } from '../../language/events/preview.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import { RecordFilter } from '../../language/params/record-filter.ts';
+import { defined } from '../../language/defined.ts';
 import { ClientError } from '../../client/client.ts';
 import { performCommand } from '../../client/perform.ts';
 import { oneLine } from '../../client/show/trace.ts';
@@ -131,7 +132,7 @@ function chosenBy(collection: string, { filter }: Options, id?: string): Chosen 
   if (!isJsonObject(given)) throw usage(`--filter is not a JSON object; ${FILTER_REMEDY}.`);
   const [issue] = RecordFilter.safeParse(given).error?.issues ?? [];
   if (issue !== undefined) throw usage(`--filter: "${issue.path.join('.')}": ${issue.message}.`);
-  return { collection, filter: { ...given, ...(id === undefined ? {} : { id }) } };
+  return { collection, filter: { ...given, ...defined({ id }) } };
 }
 
 /** Requires an id or a filter, so that an omission never deletes a whole collection. */

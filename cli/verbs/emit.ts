@@ -1,6 +1,7 @@
 /** `sentinel emit NAME`: publishes an event from outside of runs. */
 import type { Command } from 'commander';
 import type { Json, JsonObject } from '../../language/json.ts';
+import { defined } from '../../language/defined.ts';
 import { DATA_BYTES_MAX } from '../../client/triggers/outside-event.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput } from '../output/output.ts';
@@ -44,7 +45,7 @@ async function emit(name: string, options: Options): Promise<number> {
   const { id, ifUp } = options;
   const data = dataOf(options);
   const project = options.project === undefined ? undefined : projectFolder(options.project);
-  const event = { data, ...(id === undefined ? {} : { id }), ...(project === undefined ? {} : { project }) };
+  const event = { data, ...defined({ id, project }) };
   return withClient(output, async (client) => {
     const emitted = await client.emit(name, event, ifUp === true ? 'if-up' : 'always');
     if (emitted === null) {

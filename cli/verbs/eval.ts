@@ -11,6 +11,7 @@ import type { EvaluationOutcome, EvaluationRequest } from '../../authoring/evalu
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { isDefinitionFile } from '../../language/read/text/definition-text.ts';
+import { defined } from '../../language/defined.ts';
 import { problemLines } from '../../client/show/problem-lines.ts';
 import { table } from '../output/table.ts';
 import { projectConfig } from '../request/project-config.ts';
@@ -102,8 +103,8 @@ async function evaluate(given: string, options: Options): Promise<number> {
         evaluation,
         definition,
         known: found.known,
-        start: { project, persona, ...(host === undefined ? {} : { host }) },
-        ...(cassette === undefined ? {} : { cassette }),
+        start: { project, persona, ...defined({ host }) },
+        ...defined({ cassette }),
         isFresh: options.fresh === true,
         ...tellingTo(output),
       });
@@ -137,8 +138,7 @@ async function evaluationIn(file: string, { model, repeat, concurrency }: Option
   return {
     ...read.evaluation,
     ...(model === undefined ? {} : { models: [...new Set(model)] }),
-    ...(repeat === undefined ? {} : { repeat }),
-    ...(concurrency === undefined ? {} : { concurrency }),
+    ...defined({ repeat, concurrency }),
   };
 }
 

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { KeptEvent, KeptQuery } from '../../prisma/store/contract/event-contract.ts';
 import { previewOf } from '../../language/events/preview.ts';
+import { defined } from '../../language/defined.ts';
 import type { OpenClient } from '../../client/open-client.ts';
 import { oneLine } from '../../client/show/trace.ts';
 import { openOutput, type Output } from '../output/output.ts';
@@ -39,7 +40,7 @@ Examples:
     )
     .action((pattern: string | undefined, options: Options) => {
       const { words, run } = lastAsRun(pattern === undefined ? [] : [pattern], options.run);
-      return events(words[0], { ...options, ...(run === undefined ? {} : { run }) });
+      return events(words[0], { ...options, ...defined({ run }) });
     });
 }
 
@@ -48,10 +49,7 @@ async function events(pattern: string | undefined, options: Options): Promise<vo
   await withClient(output, async (client) => {
     const handle = options.run === undefined ? undefined : await runNamed(client, options.run);
     if (handle !== undefined) await client.find(handle);
-    const query = {
-      ...(pattern === undefined ? {} : { pattern }),
-      ...(handle === undefined ? {} : { handle }),
-    };
+    const query = defined({ pattern, handle });
     const { signals } = await client.store();
     const found = await signals.kept({ ...query, limit: options.limit });
     for (const event of found) show(event, output);

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { InboxItem } from '../../prisma/store/contract/contract.ts';
 import { briefLines, valueLines } from '../../language/events/shown-value.ts';
+import { defined } from '../../language/defined.ts';
 import { ClientError } from '../../client/client.ts';
 import type { OpenClient } from '../../client/open-client.ts';
 import { oneLine } from '../../client/show/trace.ts';
@@ -95,7 +96,7 @@ async function clearOne(given: string, id: string | undefined, options: Options)
   await withRun(output, given, async (client, handle) => {
     await client.find(handle);
     if (id !== undefined) await refuseUnlessTold(client, handle, id);
-    const seen = await client.clearInbox({ handle, ...(id === undefined ? {} : { id }) });
+    const seen = await client.clearInbox({ handle, ...defined({ id }) });
     output.object({ ok: true, seen });
     output.line(`${seen} marked as seen.`);
   });
@@ -126,7 +127,7 @@ async function inbox(options: Options): Promise<void> {
       output.line(`${seen} marked as seen.`);
       return;
     }
-    const items = await client.inbox({ all, ...(persona === undefined ? {} : { persona }) });
+    const items = await client.inbox({ all, ...defined({ persona }) });
     output.object(items);
     if (items.length === 0) output.line(all ? 'Nothing was asked or told yet.' : 'Nothing waits for an answer.');
     for (const item of items) showBriefly(item, output);

@@ -7,6 +7,7 @@ import { oneOf, wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
 import { lastAsRun } from '../runs/handles-typed.ts';
 import { runNamed } from '../runs/run-named.ts';
+import { defined } from '../../language/defined.ts';
 
 interface Options {
   json?: boolean;
@@ -38,7 +39,7 @@ Examples:
     )
     .action((question: string[], options: Options) => {
       const { words, run } = lastAsRun(question, options.run);
-      return incidents(words.join(' ').trim(), { ...options, ...(run === undefined ? {} : { run }) });
+      return incidents(words.join(' ').trim(), { ...options, ...defined({ run }) });
     });
 }
 
@@ -49,9 +50,7 @@ async function incidents(about: string, { run, kind, persona, since, limit, json
       limit,
       ...(about === '' ? {} : { about }),
       ...(run === undefined ? {} : { handle: await runNamed(client, run) }),
-      ...(kind === undefined ? {} : { kind }),
-      ...(persona === undefined ? {} : { persona }),
-      ...(since === undefined ? {} : { since }),
+      ...defined({ kind, persona, since }),
     });
     output.object(found);
     for (const incident of found) show(output, incident);

@@ -5,6 +5,7 @@ import { LogView } from '../output/log-view.ts';
 import { openOutput } from '../output/output.ts';
 import { oneOf, usage, wholeNumber } from '../request/usage.ts';
 import { withRun } from '../runs/run-named.ts';
+import { defined } from '../../language/defined.ts';
 
 const STREAMS = ['combined', 'stdout', 'stderr', 'model'] as const;
 
@@ -83,7 +84,7 @@ async function follow(given: string, options: Options): Promise<void> {
 const queryOf = ({ stream, nested, step }: Options): LogQuery => ({
   stream,
   nested,
-  ...(step === undefined ? {} : { step }),
+  ...defined({ step }),
 });
 
 function sayNothing(handle: string, { step, stream, nested }: Options, note: (text: string) => void): void {

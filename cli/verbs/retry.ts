@@ -7,6 +7,7 @@ import { openOutput } from '../output/output.ts';
 import { forkOptions, forkRequest, startFork, type ForkOptions } from '../runs/fork-request.ts';
 import { itemNumbers } from '../runs/item-numbers.ts';
 import { withRun } from '../runs/run-named.ts';
+import { defined } from '../../language/defined.ts';
 
 interface Options extends ForkOptions {
   at?: string;
@@ -49,10 +50,7 @@ async function retry(given: string, options: Options): Promise<number> {
   if (request === null) return EXIT.usage;
   return withRun(output, given, async (client, handle) => {
     const [run, events] = [await client.find(handle), await client.events(handle)];
-    const { others, ...place } = retryPlace(run, events, {
-      ...(options.at === undefined ? {} : { at: options.at }),
-      ...(options.items === undefined ? {} : { items: options.items }),
-    });
+    const { others, ...place } = retryPlace(run, events, defined({ at: options.at, items: options.items }));
     if (place.lists === undefined) output.note(`sentinel: ${handle} failed at ${place.at}; the new run begins there.`);
     for (const { key, items } of others)
       output.note(

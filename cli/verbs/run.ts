@@ -13,6 +13,7 @@ import { withClient } from '../request/with-client.ts';
 import { speakerOf, speakerOption } from '../request/speaker.ts';
 import type { OpenClient } from '../../client/open-client.ts';
 import { problemLines } from '../../client/show/problem-lines.ts';
+import { defined } from '../../language/defined.ts';
 
 interface Options {
   json?: boolean;
@@ -110,9 +111,7 @@ async function run(given: string, options: Options): Promise<number> {
       known,
       ...handle,
       ...cassette,
-      ...(origin === undefined ? {} : { origin }),
-      ...(host === undefined ? {} : { host }),
-      ...(continueEvery === undefined ? {} : { continueEvery }),
+      ...defined({ origin, host, continueEvery }),
     });
     if (options.detach !== true) {
       const exitCode = await watchRun(client, started.handle, output);

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { RunOutcome, StepOutcome } from '../../language/events/run-event.ts';
 import { visible } from '../../language/events/visible.ts';
+import { defined } from '../../language/defined.ts';
 import type { Sample, SampleQuery } from '../../client/samples/samples.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { momentOf } from '../request/moment.ts';
@@ -70,12 +71,7 @@ Examples:
 async function samples(given: string[], options: Options): Promise<void> {
   const output = openOutput(options);
   const { outcome, stepOutcome, name, since, output: file } = options;
-  const query: SampleQuery = {
-    ...(outcome === undefined ? {} : { outcomes: outcome }),
-    ...(stepOutcome === undefined ? {} : { stepOutcomes: stepOutcome }),
-    ...(name === undefined ? {} : { name }),
-    ...(since === undefined ? {} : { since }),
-  };
+  const query: SampleQuery = defined({ outcomes: outcome, stepOutcomes: stepOutcome, name, since });
   await withClient(output, async (client) => {
     const handles = await Promise.all(given.map((handle) => runNamed(client, handle)));
     const found = client.samples({ ...query, ...(handles.length === 0 ? {} : { handles }) });

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
+import { defined } from '../../language/defined.ts';
 import type { EditRequest, ListedStep, StepList } from '../../interpreter/edits.ts';
 import { ClientError } from '../../client/client.ts';
 import type { OpenClient } from '../../client/open-client.ts';
@@ -170,7 +171,7 @@ async function edit(op: EditRequest['op'], run: string, path: string, options: O
     const seen = await seenBy(client, handle, path, options, given);
     const { note } = options;
     const reply = await client
-      .edit(handle, { op, path, ...seen, by, ...(note === undefined ? {} : { note }) })
+      .edit(handle, { op, path, ...seen, by, ...defined({ note }) })
       .catch(async (error: unknown) => {
         throw await refusalOf(error, client, handle, path, op);
       });

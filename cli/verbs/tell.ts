@@ -5,6 +5,7 @@ import { openOutput } from '../output/output.ts';
 import { usage } from '../request/usage.ts';
 import { speakerHere, speakerOption } from '../request/speaker.ts';
 import { withRun } from '../runs/run-named.ts';
+import { defined } from '../../language/defined.ts';
 
 interface Options {
   json?: boolean;
@@ -47,8 +48,7 @@ async function tell(run: string, given: string, options: Options): Promise<void>
   await withRun(output, run, async (client, handle) => {
     const told = await client.tell(handle, text, {
       by,
-      ...(step === undefined ? {} : { step }),
-      ...(id === undefined ? {} : { id }),
+      ...defined({ step, id }),
     });
     output.object({ ok: true, ...told });
     output.line(

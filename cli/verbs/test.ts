@@ -6,6 +6,7 @@ import type { Paint } from '../../client/show/paint.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { usage } from '../request/usage.ts';
+import { defined } from '../../language/defined.ts';
 
 interface Options {
   json?: boolean;
@@ -131,8 +132,7 @@ function documentOf({ file, mistakes, cases }: FileReport): unknown {
       problems,
       unused,
       durationMs: Math.round(durationMs * 10) / 10,
-      ...(mistake === undefined ? {} : { mistake }),
-      ...(stuck === undefined ? {} : { stuck }),
+      ...defined({ mistake, stuck }),
       ...(outcome === null ? {} : { outcome: outcome.result.outcome, trace: outcome.trace }),
     })),
   };

@@ -12,6 +12,7 @@ import { projectFolder } from '../request/run-request.ts';
 import { table } from '../output/table.ts';
 import { wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
+import { defined } from '../../language/defined.ts';
 
 interface AddOptions extends RequestOptions {
   event?: string;
@@ -94,7 +95,7 @@ async function add(given: string, options: AddOptions): Promise<number> {
     ]);
     const registered = await addTrigger(parts, {
       ...request,
-      ...(options.event === undefined ? {} : { event: options.event }),
+      ...defined({ event: options.event }),
     });
     output.object({ ok: true, ...registered });
     output.line(resultText(registered, request.definition.name));
@@ -205,7 +206,7 @@ Examples:
           else await store.triggers.pause(id, verb === 'pause');
           const { isOfFiles, whenWatched } = await import('../../client/triggers/triggers.ts');
           const isWatched = verb === 'resume' && isOfFiles(event) ? await whenWatched(store, project) : undefined;
-          output.object({ ok: true, id, name, ...(isWatched === undefined ? {} : { isWatched }) });
+          output.object({ ok: true, id, name, ...defined({ isWatched }) });
           output.line(`${name} ${RESULTS[verb]}.`);
           if (isWatched === false) output.note(notWatched(project));
         });

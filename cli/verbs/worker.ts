@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { readConfig, type WorkerVersion } from '../../services/config/config.ts';
 import { usage } from '../request/usage.ts';
+import { defined } from '../../language/defined.ts';
 
 interface Options {
   buildId?: string;
@@ -52,6 +53,5 @@ function versionOf({ buildId, deployment, current }: Options): WorkerVersion | n
     return null;
   }
   const name = deployment ?? SENTINEL_DEPLOYMENT;
-  return readConfig({ ...rest, SENTINEL_BUILD_ID: id, ...(name === undefined ? {} : { SENTINEL_DEPLOYMENT: name }) })
-    .version;
+  return readConfig({ ...rest, SENTINEL_BUILD_ID: id, ...defined({ SENTINEL_DEPLOYMENT: name }) }).version;
 }

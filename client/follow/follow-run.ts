@@ -4,6 +4,7 @@
  */
 import { withoutMark } from '../../language/events/nested-runs.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
+import { defined } from '../../language/defined.ts';
 import type { LogPiece, Store } from '../../prisma/store/contract/contract.ts';
 import { inSequence } from './in-sequence.ts';
 import { SaidLive } from './said-live.ts';
@@ -93,10 +94,7 @@ async function pump(store: Store, handle: string, deliver: Deliver, options: Pum
   const below = new Nested(store, handle, deliver, withSaid);
   const live = withSaid ? new SaidLive(store, handle, (said) => deliver({ handle, said })) : null;
   try {
-    const events = store.events.follow(handle, {
-      ...(after === undefined ? {} : { after }),
-      ...(signal === undefined ? {} : { signal }),
-    });
+    const events = store.events.follow(handle, defined({ after, signal }));
     for await (const event of inSequence(events, after ?? 0)) {
       const isNesting = nested && 'step' in event && event.step === 'sentinel';
       if (isNesting && event.type === 'step-finished') await below.settle(event.key);

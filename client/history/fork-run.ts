@@ -8,6 +8,7 @@ import { isCall } from '../../language/models/call-keys.ts';
 import { faultOfValues, type JsonObject } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
 import type { ItemsAgain, RunEvent } from '../../language/events/run-event.ts';
+import { defined } from '../../language/defined.ts';
 import type { Inheritance } from '../../interpreter/effect.ts';
 import { definitionPath } from '../../interpreter/keys.ts';
 import { rightsOf } from '../../interpreter/limits.ts';
@@ -109,9 +110,9 @@ export async function forkRun(
         ...rightsIn(start),
         from: position,
         conversations: conversationsIn(position, of),
-        ...(as === undefined ? {} : { handle: as }),
+        ...defined({ handle: as }),
         ...(replayed === null ? {} : { cassette: replayed.cassette }),
-        ...(start.continueEvery === undefined ? {} : { continueEvery: start.continueEvery }),
+        ...defined({ continueEvery: start.continueEvery }),
       },
     ),
   );
@@ -135,7 +136,7 @@ export function rightsIn({ nested }: Pick<StartInput, 'nested'>): { inherited?: 
   if (nested === undefined) return {};
   const { depth, limits } = nested;
   const { budget } = limits;
-  return { inherited: { depth, limits: { ...rightsOf(limits), ...(budget === undefined ? {} : { budget }) } } };
+  return { inherited: { depth, limits: { ...rightsOf(limits), ...defined({ budget }) } } };
 }
 
 /** `keys`: of the step where the new run begins, and of the one that was asked for. */

@@ -2,6 +2,7 @@
 import { readForStart } from '../reading/read-for-start.ts';
 import type { RetryOptions } from '../contract/retrying.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
+import { defined } from '../../language/defined.ts';
 import type { Run } from '../../prisma/store/contract/contract.ts';
 import type { RunServices } from '../../runs/start-run.ts';
 import { ownBundle } from './bundle.ts';
@@ -15,10 +16,7 @@ export async function retryRun(
   { at, items, definition, known, handle: as, host: _host, ...asked }: RetryOptions,
 ): Promise<Fork> {
   const read = definition === undefined ? {} : await readForStart(parts, definition, known);
-  const { others: _others, ...place } = retryPlace(run, events, {
-    ...(at === undefined ? {} : { at }),
-    ...(items === undefined ? {} : { items }),
-  });
-  const request = { ...asked, ...read, handle: run.handle, ...place, ...(as === undefined ? {} : { as }) };
+  const { others: _others, ...place } = retryPlace(run, events, defined({ at, items }));
+  const request = { ...asked, ...read, handle: run.handle, ...place, ...defined({ as }) };
   return forkRun(parts, await ownBundle(), request, events);
 }

@@ -12,6 +12,7 @@ import type {
   Told,
   Warning,
 } from '../../language/events/run-event.ts';
+import { defined } from '../../language/defined.ts';
 import type { Run, Store } from '../../prisma/store/contract/contract.ts';
 import type { PlaceInGroup } from '../../prisma/store/contract/group-contract.ts';
 import type { Config } from '../../services/config/config.ts';
@@ -79,7 +80,7 @@ export async function saidOf(
   ]);
   const heard = new Set(words.flatMap((word) => (word.type === 'heard' ? [word.id] : [])));
   return {
-    ...(place === undefined ? {} : { place }),
+    ...defined({ place }),
     waits,
     underWay: innermost(underWay),
     told: words.flatMap((word) => (word.type === 'told' && !heard.has(word.id) ? [word] : [])),

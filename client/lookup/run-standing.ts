@@ -2,6 +2,7 @@
 import type { InboxItem, Run } from '../../prisma/store/contract/contract.ts';
 import type { FailingRun, RunReport } from './run-report.ts';
 import { waitingWithin, type WaitingRun } from './waiting-runs.ts';
+import { defined } from '../../language/defined.ts';
 
 type Described = Pick<Run, 'name' | 'project' | 'persona' | 'parent' | 'inputs' | 'startedAt' | 'finishedAt'>;
 
@@ -33,5 +34,5 @@ export async function standingOf(client: Asked, handle: string): Promise<RunStan
   const stuck = failing.get(handle);
   const { name, project, persona, parent, inputs, startedAt, finishedAt } = run;
   const described = { name, project, persona, parent, inputs, startedAt, finishedAt };
-  return { ...report, ...described, waiting, questions, ...(stuck === undefined ? {} : { failing: stuck }) };
+  return { ...report, ...described, waiting, questions, ...defined({ failing: stuck }) };
 }

@@ -6,6 +6,7 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import * as z from 'zod';
 import { CHOICES, letsAct, type Choice } from '../../language/events/question.ts';
+import { defined } from '../../language/defined.ts';
 import { ClientError } from '../client.ts';
 import { callerOf } from './serve-runs.ts';
 import type { Served } from './served.ts';
@@ -22,8 +23,7 @@ export function addAnswering(server: McpServer, { client, allowApprove }: Served
       },
       annotations: { readOnlyHint: true },
     },
-    async ({ handle, all }) =>
-      said({ items: await client.inbox({ all, ...(handle === undefined ? {} : { handle }) }) }),
+    async ({ handle, all }) => said({ items: await client.inbox({ all, ...defined({ handle }) }) }),
   );
   server.registerTool(
     'answer',
@@ -46,10 +46,7 @@ export function addAnswering(server: McpServer, { client, allowApprove }: Served
         await client.answer(handle, {
           choice,
           by: callerOf(server),
-          ...(id === undefined ? {} : { id }),
-          ...(note === undefined ? {} : { note }),
-          ...(data === undefined ? {} : { data }),
-          ...(digest === undefined ? {} : { digest }),
+          ...defined({ id, note, data, digest }),
         }),
       );
     },

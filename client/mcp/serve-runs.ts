@@ -10,6 +10,7 @@ import type { OpenClient } from '../open-client.ts';
 import { nestedEvents } from '../follow/nested-events.ts';
 import { standingOf } from '../lookup/run-standing.ts';
 import { isDefinitionFile } from '../../language/read/text/definition-text.ts';
+import { defined } from '../../language/defined.ts';
 import { traceLines } from '../show/trace.ts';
 import { savedOnly, servedCommands, servedFiles, type Served } from './served.ts';
 import { said } from './tool-result.ts';
@@ -85,8 +86,7 @@ function addRetrying(server: McpServer, { client }: Served): void {
     async ({ handle: run, items, at }) =>
       said(
         await client.retry(run, {
-          ...(items === undefined ? {} : { items }),
-          ...(at === undefined ? {} : { at }),
+          ...defined({ items, at }),
           startedBy: 'agent',
         }),
       ),
@@ -134,8 +134,7 @@ function addLooking(server: McpServer, { client }: Served): void {
       },
       annotations: looks,
     },
-    async ({ status, limit }) =>
-      said({ runs: await client.list({ limit, ...(status === undefined ? {} : { status }) }) }),
+    async ({ status, limit }) => said({ runs: await client.list({ limit, ...defined({ status }) }) }),
   );
   server.registerTool(
     'run_status',
@@ -200,7 +199,7 @@ function addSteering(server: McpServer, { client, allowApprove }: Served): void 
       inputSchema: { handle, text: z.string().min(1), step: z.string().optional() },
     },
     async ({ handle: run, text, step }) =>
-      said(await client.tell(run, text, { by: callerOf(server), ...(step === undefined ? {} : { step }) })),
+      said(await client.tell(run, text, { by: callerOf(server), ...defined({ step }) })),
   );
 }
 

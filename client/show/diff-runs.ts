@@ -10,6 +10,7 @@
  */
 import type { StepType } from '../../language/model.ts';
 import type { RunEvent, StepOutcome } from '../../language/events/run-event.ts';
+import { defined } from '../../language/defined.ts';
 import { comparePlaces, placeOf } from './step-keys.ts';
 
 export interface RunSide {
@@ -140,7 +141,7 @@ function seen({
     label,
     outcome,
     durationMs,
-    ...(preview === undefined ? {} : { preview }),
+    ...defined({ preview }),
     ...(failure === undefined ? {} : { failure: failure.code }),
   };
 }
@@ -151,8 +152,7 @@ function diffStep(key: string, a: SeenStep | undefined, b: SeenStep | undefined,
       key,
       status: isShared ? 'shared' : a === undefined ? 'only-b' : 'only-a',
       differs: [],
-      ...(a === undefined ? {} : { a }),
-      ...(b === undefined ? {} : { b }),
+      ...defined({ a, b }),
     };
   }
   const differs: Difference[] = a.step === b.step && a.label === b.label ? [] : ['step'];

@@ -4,6 +4,7 @@ import { startValues } from '../../language/inputs/declared-inputs.ts';
 import type { Json } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
 import { valueOfEvent } from '../../language/events/published-event.ts';
+import { defined } from '../../language/defined.ts';
 import { LEVEL_NOW } from '../changes.ts';
 import type { CommandEffect, Effect } from '../effect.ts';
 import { limitsOf } from '../limits.ts';
@@ -80,8 +81,7 @@ export async function runScenario(scenario: Scenario, staging: Staging): Promise
     groups: new ScriptedGroups(scenario.groups ?? {}, board, simulation),
     runs: [],
     effects: [],
-    ...(segment === undefined ? {} : { segment }),
-    ...(stored === undefined ? {} : { stored }),
+    ...defined({ segment, stored }),
   };
   const host = new ScriptedHost(world, {
     handle: 'run',

@@ -13,6 +13,7 @@ import {
 } from '../host.ts';
 import type { Step } from '../../language/model.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
+import { defined } from '../../language/defined.ts';
 import { converse } from '../model-step.ts';
 import { firstPosition } from '../position.ts';
 import { isTold } from '../telling.ts';
@@ -71,7 +72,7 @@ export async function runScriptedAgent(
   const { step, place, open } = throughJson(at);
   const walk: Walk = {
     ...outer,
-    input: { ...input, limits: { ...input.limits, ...(budget === undefined ? {} : { budget }) } },
+    input: { ...input, limits: { ...input.limits, ...defined({ budget }) } },
     position: {
       ...firstPosition(0),
       loop: position.loop,
@@ -85,6 +86,6 @@ export async function runScriptedAgent(
     open,
     halt: 'flow' in halt && halt.flow.kind === 'yield' ? null : halt,
     steps: walk.position.steps,
-    ...(walk.position.spent === undefined ? {} : { spent: walk.position.spent }),
+    ...defined({ spent: walk.position.spent }),
   });
 }

@@ -8,6 +8,7 @@ import type { Step } from '../../language/model.ts';
 import type { PublishedEvent } from '../../language/events/published-event.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
 import { HELD_WITH_PARENT, type Question } from '../../language/events/question.ts';
+import { defined } from '../../language/defined.ts';
 import { type AnswerRequest, withdrawLimits } from '../questions.ts';
 import { beginsSegment } from '../segment-starts.ts';
 import {
@@ -258,8 +259,7 @@ export class ScriptedHost extends PlainAnswers implements Host {
     scope.onCancel(() => child.cancel());
     const result = await running;
     this.children.delete(child);
-    if (scope.cancelled)
-      return { ok: false, cancelled: true, ...(result.spent === undefined ? {} : { usage: result.spent }) };
+    if (scope.cancelled) return { ok: false, cancelled: true, ...defined({ usage: result.spent }) };
     return nestedReply(effect.key, result);
   }
 

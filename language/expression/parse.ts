@@ -14,6 +14,7 @@ import type { Expression, Node, UnknownCall } from './expression.ts';
 import { foreignForm } from './foreign-forms.ts';
 import { keysOfPath } from './braces.ts';
 import { scanExpression, type Scanned, type ScannedBraces } from './scan.ts';
+import { defined } from '../defined.ts';
 
 jsep.plugins.register(arrow, object, spread, template);
 
@@ -69,7 +70,7 @@ function subtractionOf(scanned: Scanned): Node | undefined {
 }
 
 function refused(message: string, { code = 'EXPRESSION_INVALID', unknown }: Partial<Refusal> = {}): ParsedExpression {
-  return { ok: false, problem: { code, message }, ...(unknown === undefined ? {} : { unknown }) };
+  return { ok: false, problem: { code, message }, ...defined({ unknown }) };
 }
 
 /** The parser's own messages are short sentences that end with a place; hints are ours. */

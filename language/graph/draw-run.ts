@@ -8,6 +8,7 @@ import { graphOf } from './draw.ts';
 import type { Graph, GraphNode } from './graph.ts';
 import type { StepState } from './run-states.ts';
 import type { Entry, RunTree, Standing } from './run-tree.ts';
+import { defined } from '../defined.ts';
 
 /** What is laid over the node that is drawn at a path. */
 interface Overlay {
@@ -98,7 +99,7 @@ function laidOver(graph: Graph, overlays: ReadonlyMap<string, Overlay>): Graph {
     const { path, state, change } = overlay;
     if (state?.taken !== undefined) taken.set(node.id, state.taken);
     const isMark = node.kind === 'join' || node.kind === 'end';
-    return { ...node, path, ...(isMark ? {} : { ...stateIn(state), ...(change === undefined ? {} : { change }) }) };
+    return { ...node, path, ...(isMark ? {} : { ...stateIn(state), ...defined({ change }) }) };
   });
   const edges = graph.edges.map((edge) => {
     const counts = taken.get(edge.from);

@@ -10,6 +10,7 @@
 import type { StepState } from './run-states.ts';
 import type { StepChange } from './run-tree.ts';
 import type { StepType } from '../model.ts';
+import { defined } from '../defined.ts';
 
 /** `join` is where branches meet; a step of that type is of the kind `runs`, which it waits for. */
 export type NodeKind = Exclude<StepType, 'join'> | 'runs' | 'start' | 'end' | 'fork' | 'join';
@@ -75,7 +76,7 @@ export class Canvas {
 
   join(exits: readonly Exit[], to: string, kind: GraphEdge['kind'] = 'next'): void {
     for (const { from, label, kind: own } of exits)
-      this.edges.push({ from, to, kind: own ?? kind, ...(label === undefined ? {} : { label }) });
+      this.edges.push({ from, to, kind: own ?? kind, ...defined({ label }) });
   }
 }
 

@@ -1,5 +1,6 @@
 /** What a run did, step by step: its events folded over all passes into a state for each entry of its tree. */
 import type { RunEvent, RunStatus, StepFinished, StepOutcome, StepStarted, StepUsage } from '../events/run-event.ts';
+import { defined } from '../defined.ts';
 
 export interface StepState {
   /** Of the latest pass: how it ended, or that it is under way. */
@@ -57,7 +58,7 @@ function addUsage(state: StepState, usage: StepUsage | undefined): void {
   state.usage = {
     tokens: tokens + usage.tokens,
     usd: usd + usage.usd,
-    ...(isUnpriced === undefined ? {} : { isUnpriced }),
+    ...defined({ isUnpriced }),
   };
 }
 

@@ -5,6 +5,7 @@
  */
 import { isJsonObject, pathOfPointer, valueAt, type Json, type JsonObject } from '../json.ts';
 import type { Definition } from '../model.ts';
+import { defined } from '../defined.ts';
 
 export interface DeclaredInput {
   name: string;
@@ -32,9 +33,9 @@ function said(schema: JsonObject, whole: JsonObject): Omit<DeclaredInput, 'name'
   const { description, default: value } = schema;
   const type = typeWords(schema, whole);
   return {
-    ...(type === undefined ? {} : { type }),
+    ...defined({ type }),
     ...(typeof description === 'string' ? { description } : {}),
-    ...(value === undefined ? {} : { default: value }),
+    ...defined({ default: value }),
   };
 }
 

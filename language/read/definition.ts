@@ -37,6 +37,7 @@ import { collectSetters } from './inventory/setters.ts';
 import { StepShapes, type ResultSchemas } from './shapes/of-steps.ts';
 import { checkShape } from './text/shape.ts';
 import { collectSites } from './inventory/sites.ts';
+import { defined } from '../defined.ts';
 
 export type ReadResult =
   /** `persona`: who the file says owns the run. */
@@ -136,7 +137,7 @@ export function parseDefinition(value: unknown, options: ReadOptions): ReadResul
     definition: canonical as Definition,
     problems: listed,
     inferred,
-    ...(persona === undefined ? {} : { persona }),
+    ...defined({ persona }),
   };
 }
 

@@ -9,6 +9,7 @@ import { isFilePath } from '../references/written-references.ts';
 import { parseDefinition } from './definition.ts';
 import { withoutFile } from './draft/mounts.ts';
 import { problemsInWords } from './remedies/problems-in-words.ts';
+import { defined } from '../defined.ts';
 
 export type Handed = { written: Json } | { name: string };
 
@@ -25,8 +26,7 @@ const once = (name: Json, steps: Json): Handed => ({ written: { name, loop: { ty
 export function handedIn({ definition, steps, command, args, name, sentinelId }: JsonObject): Handed | null {
   if (definition !== undefined) return typeof definition === 'string' ? { name: definition } : { written: definition };
   if (steps !== undefined) return once(name ?? 'pipeline', steps);
-  if (command !== undefined)
-    return once('command', [{ type: 'shell', command, ...(args === undefined ? {} : { args }) }]);
+  if (command !== undefined) return once('command', [{ type: 'shell', command, ...defined({ args }) }]);
   const stored = name ?? sentinelId;
   return typeof stored === 'string' ? { name: stored } : null;
 }

@@ -15,6 +15,7 @@ import { readable } from '../expression/json-text.ts';
 import { ofShellResult } from '../expression/shell-result.ts';
 import { bracesAt, endOfParts, match, NAME, readPart, VALUE_SO_FAR, type Part } from './reference-syntax.ts';
 import { property, textValue, type Fault, type ScopeReader } from '../expression/scope.ts';
+import { defined } from '../defined.ts';
 
 export interface Reference {
   /** First index after the reference. */
@@ -61,7 +62,7 @@ function readBraces(text: string, at: number, scope: ScopeReader, budget: Budget
     end,
     written,
     value: result.value,
-    ...(lost === undefined ? {} : { lost }),
+    ...defined({ lost }),
     ...textIn(bracesText(root, result.value, scope), written, budget),
   };
 }
@@ -104,7 +105,7 @@ function readDollar(text: string, at: number, scope: ScopeReader, budget: Budget
       value: reached,
       ...(missed.length === 0 ? {} : { lost: missed }),
       ...texts,
-      ...(fault === undefined ? {} : { fault }),
+      ...defined({ fault }),
     };
   };
   for (let part = readPart(text, end); part !== undefined; part = readPart(text, part.end)) {
@@ -171,6 +172,6 @@ function call(value: Json, source: string, scope: ScopeReader, budget: Budget): 
     has: (name) => name === VALUE_SO_FAR || scope.has(name),
   };
   const result = tryEvaluate(source, inner, budget);
-  if (result.ok) return { value: result.value, ...(result.lost === undefined ? {} : { lost: result.lost }) };
+  if (result.ok) return { value: result.value, ...defined({ lost: result.lost }) };
   return { value: undefined, fault: { code: result.code, message: `${source.slice(1)}: ${result.message}` } };
 }

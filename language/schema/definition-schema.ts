@@ -11,6 +11,7 @@ import { Defaults, Thinking } from '../settings.ts';
 import { commandRules, type ParamSchemas } from './command-params.ts';
 import { DESCRIPTIONS, EVERYWHERE } from './descriptions.ts';
 import { OUTERMOST, spellings, UNTYPED, withLightSpellings, type ObjectSchema } from './light-spellings.ts';
+import { defined } from '../defined.ts';
 
 /** Where the generated file lies, from the root of the package. */
 export const SCHEMA_FILE = 'sentinels/sentinel.schema.json';
@@ -157,14 +158,14 @@ function described(id: string, schema: ObjectSchema, catalogue: Catalogue): Obje
     return [
       key,
       {
-        ...(description === undefined ? {} : { description }),
+        ...defined({ description }),
         ...known,
         ...(id === 'CommandStep' && key === 'command' ? { examples: Object.keys(catalogue) } : {}),
       },
     ];
   });
   return {
-    ...(lines[''] === undefined ? {} : { description: lines[''] }),
+    ...defined({ description: lines[''] }),
     ...schema,
     properties: Object.fromEntries(properties),
   };

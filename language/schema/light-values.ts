@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from '../json.ts';
 import { DEFINITION_KEYS, STEP_KEYS } from '../read/rewrites/json-values.ts';
 import { FLAGS, MAY_BE_NULL, NUMBERS } from '../read/rewrites/spelling.ts';
+import { defined } from '../defined.ts';
 
 const text = (pattern: string): JsonObject => ({ type: 'string', pattern });
 
@@ -71,7 +72,7 @@ export function lightValue(id: string, key: string, schema: Json, isNeeded: bool
   ];
   const [only] = members;
   return {
-    ...(description === undefined ? {} : { description }),
+    ...defined({ description }),
     ...(members.length === 1 ? only : { anyOf: members }),
   };
 }

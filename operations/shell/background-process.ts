@@ -8,6 +8,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Masker } from '../../language/masking/masker.ts';
+import { defined } from '../../language/defined.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { Execution, ExecutionLine } from '../../prisma/store/contract/execution-contract.ts';
 import type { Failure } from '../../world/failures/failures.ts';
@@ -148,7 +149,7 @@ export class BackgroundProcess {
     clearTimeout(this.#timer);
     this.#flush();
     await Promise.all([this.#writing, this.#log.finish(SHELL_BOUNDS.logGiveUpMs)]);
-    const end = { exitCode: exitCodeOf(exit), signal: exit.signal, ...(failure === undefined ? {} : { failure }) };
+    const end = { exitCode: exitCodeOf(exit), signal: exit.signal, ...defined({ failure }) };
     await this.#persistently(() => this.#store.executions.finish(this.execution, end));
   }
 }

@@ -13,6 +13,7 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import type { Json } from '../../language/json.ts';
 import type { Confinement } from '../../language/permissions.ts';
+import { defined } from '../../language/defined.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { Execution, Holding, RunningExecution } from '../../prisma/store/contract/execution-contract.ts';
 import { secretsOf } from '../secrets/secrets.ts';
@@ -74,7 +75,7 @@ export class BackgroundProcesses {
     const { confinement, secrets } = context;
     const kept: Kept = {
       ...request,
-      ...(confinement === undefined ? {} : { confinement }),
+      ...defined({ confinement }),
       ...(secrets === undefined ? {} : { secrets: secrets.env }),
     };
     const { execution, isNew } = await store.executions.begin({
@@ -126,7 +127,7 @@ export class BackgroundProcesses {
     if (execution.attempt > 1) await endStep(handle, key);
     const { confinement, secrets: env, ...request } = execution.request as unknown as Kept;
     const secrets = await secretsOf(context.store, env);
-    const held = { ...context, secrets, ...(confinement === undefined ? {} : { confinement }) };
+    const held = { ...context, secrets, ...defined({ confinement }) };
     const child = await startChild({ ...secrets.unseal(request), timeoutMs: SHELL_BOUNDS.timeoutMsMax }, held);
     const process = new BackgroundProcess(context.store, execution, child, secrets.logs);
     void child.breach.then((breach) => {

@@ -10,6 +10,7 @@
 import { outermost } from '../../language/events/nested-runs.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import type { Rule } from '../../language/model.ts';
+import { defined } from '../../language/defined.ts';
 import type { RunContext, Store } from '../../prisma/store/contract/contract.ts';
 import type { Execution, ExecutionLine } from '../../prisma/store/contract/execution-contract.ts';
 import { Failure } from '../../world/failures/failures.ts';
@@ -144,7 +145,7 @@ async function resultOf(
 const blamed = ({ code, message, details }: Blamed): Blamed => ({
   code,
   message,
-  ...(details === undefined ? {} : { details }),
+  ...defined({ details }),
 });
 
 function bounded(lines: ClassifiedLine[]): ClassifiedLine[] {

@@ -10,6 +10,7 @@ import type { ParamCheck } from '../../language/params/param-check.ts';
 import type { ResultSchemas } from '../../language/read/shapes/of-steps.ts';
 import { schemaFaults } from '../../language/params/schema-faults.ts';
 import { zodFaults } from '../../language/params/zod-faults.ts';
+import { defined } from '../../language/defined.ts';
 import { resultOf, type OwnCommand } from '../../services/commands/own-commands.ts';
 import type { AcceptedServers, McpTool } from '../../services/config/accepted-tools.ts';
 import { isOfSentinel, judgedSystems, MCP } from './project-systems.ts';
@@ -90,8 +91,7 @@ export function ownEntry({ permission, speed, timeoutMs, textField }: OwnCommand
   return {
     permission,
     speed,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(textField === undefined ? {} : { textField }),
+    ...defined({ timeoutMs, textField }),
     unconfined: true,
   };
 }
@@ -146,7 +146,7 @@ export function mcpTools(
 const mcpEntry = (permission: CommandEntry['permission'], timeoutMs: number | undefined): CommandEntry => ({
   permission,
   speed: 'long',
-  ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  ...defined({ timeoutMs }),
   textField: 'text',
   unconfined: true,
 });

@@ -12,6 +12,7 @@ import { Failure } from '../../world/failures/failures.ts';
 import { beating } from '../../world/processes/beating.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
+import { defined } from '../../language/defined.ts';
 import { ownEntry } from '../commands/project-commands.ts';
 import { parametersOf, type OwnCommand } from '../../services/commands/own-commands.ts';
 import type { OwnProcesses } from './own-processes.ts';
@@ -42,8 +43,7 @@ export function systemCommands(
 const ownCommand = (own: OwnCommand, run: (params: Json, context: Context) => Promise<Json>): Command =>
   defineCommand({
     name: own.name,
-    ...(own.description === undefined ? {} : { description: own.description }),
-    ...(own.doors === undefined ? {} : { doors: own.doors }),
+    ...defined({ description: own.description, doors: own.doors }),
     ...ownEntry(own),
     secrets: 'values',
     params: Value,

@@ -7,6 +7,7 @@ import { withNobodyThere } from '../../world/processes/nobody-there.ts';
 import { ownRoot } from '../../services/home/package-root.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
+import { defined } from '../../language/defined.ts';
 import type { Asked, FromProcess, KeptCode, Outcome, OwnCall, ToProcess } from './own-messages.ts';
 
 export interface Exit {
@@ -139,7 +140,7 @@ function failureIn(error: unknown): { code: string; message: string; details?: J
   if (!(error instanceof Failure))
     return { code: 'ACTIVITY_FAILED', message: error instanceof Error ? error.message : String(error) };
   const { code, message, details } = error;
-  return { code, message, ...(details === undefined ? {} : { details }) };
+  return { code, message, ...defined({ details }) };
 }
 
 export const endText = ({ code, signal }: Exit): string =>

@@ -10,6 +10,7 @@ import { FAILURE_CODES, type FailureInfo } from '../../language/failure.ts';
 import { VALUE_FAULT, valueFault, type Json, type JsonObject } from '../../language/json.ts';
 import { valueBytesMax } from '../../language/limits.ts';
 import { notPlainWords } from '../../language/plain-json.ts';
+import { defined } from '../../language/defined.ts';
 import type { CommandContext, CommandFailure } from '../../services/commands/define-command.ts';
 import type { OwnCommand } from '../../services/commands/own-commands.ts';
 import type { Outcome } from './own-messages.ts';
@@ -23,7 +24,7 @@ class Refused extends Error {
 
   constructor(code: string, message: string, details?: JsonObject) {
     super(message);
-    this.failure = { code, message, ...(details === undefined ? {} : { details }) };
+    this.failure = { code, message, ...defined({ details }) };
   }
 }
 
@@ -68,7 +69,7 @@ function thrown(name: string, error: unknown, reserved: readonly string[]): Outc
   const isOwn = error instanceof PortFailure || (CODE.test(error.code) && !isTaken);
   return {
     ok: false,
-    failure: { code: isOwn ? error.code : 'ACTIVITY_FAILED', message, ...(details === undefined ? {} : { details }) },
+    failure: { code: isOwn ? error.code : 'ACTIVITY_FAILED', message, ...defined({ details }) },
     ...(trace.length === 0 ? {} : { trace: trace.join('\n') }),
   };
 }

@@ -9,6 +9,7 @@ import * as z from 'zod';
 import { valueFault, type Json, type JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
 import { RecordFilter } from '../../language/params/record-filter.ts';
+import { defined } from '../../language/defined.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import type { DataRecord, RecordChoice, RecordQuery } from '../../prisma/store/contract/contract.ts';
 import { changedAction, refuseChanged, shownOf } from '../../operations/approved-action.ts';
@@ -110,8 +111,7 @@ async function list(params: z.infer<typeof ListParams>, context: CommandContext)
     collection,
     limit: limit ?? COMMAND_BOUNDS.rowsMax,
     ...(filter === undefined ? {} : { filter: withTextId(filter) }),
-    ...(orderBy === undefined ? {} : { orderBy }),
-    ...(offset === undefined ? {} : { offset }),
+    ...defined({ orderBy, offset }),
   };
   return (await context.store.records.list(context.session, query)).map(view);
 }
@@ -123,7 +123,7 @@ const chosenBy = (params: z.infer<typeof ReadParams>): RecordChoice => ({
 
 const wantedBy = ({ filter, id }: z.infer<typeof ReadParams>): JsonObject => ({
   ...withTextId(filter ?? {}),
-  ...(id === undefined ? {} : { id }),
+  ...defined({ id }),
 });
 
 const shownRecordsMax = 20;

@@ -1,6 +1,7 @@
 /** What commands of records would give: records are kept for as long as a simulation lasts. */
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
+import { defined } from '../../language/defined.ts';
 import { type Predicted, type SimulatedWorld, simulatedText } from '../../operations/predicted.ts';
 
 const collectionOf = ({ collection }: JsonObject): string => simulatedText(collection);
@@ -11,7 +12,7 @@ const fieldsOf = ({ data }: JsonObject): JsonObject => (isJsonObject(data ?? nul
 function kept({ collection, filter, id }: JsonObject, { records }: SimulatedWorld): JsonObject[] {
   const wanted = Object.entries({
     ...(isJsonObject(filter ?? null) ? (filter as JsonObject) : {}),
-    ...(id === undefined ? {} : { id }),
+    ...defined({ id }),
   }).filter(([, value]) => !isJsonObject(value));
   return records.filter(
     (record) =>

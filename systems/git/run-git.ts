@@ -18,6 +18,7 @@ import { Failure } from '../../world/failures/failures.ts';
 import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
 import { runShell, type ShellResult } from '../../operations/shell/run-shell.ts';
 import type { CommandContext } from '../../operations/command.ts';
+import { defined } from '../../language/defined.ts';
 
 /** A dash would make an option of it, a colon git's own path syntax or a transport. */
 export const Name = z
@@ -54,8 +55,7 @@ export async function runGit({ args, stdin, isLogged = false }: GitRun, context:
         timeoutMs: context.timeoutMs,
         captureBytes: SHELL_BOUNDS.captureBytesMax,
         isLogged,
-        ...(stdin === undefined ? {} : { stdin }),
-        ...(sandbox === undefined ? {} : { sandbox }),
+        ...defined({ stdin, sandbox }),
       },
       context,
     );

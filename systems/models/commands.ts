@@ -11,6 +11,7 @@ import type { TurnRequest } from '../../interpreter/contract.ts';
 import type { Opening, TurnOutcome, TurnSettings } from '../../interpreter/effect.ts';
 import { repairsMax } from '../../interpreter/model-turn.ts';
 import { NO_USAGE, plusUsage, tokensOf, type TokenUsage } from '../../language/models/token-usage.ts';
+import { defined } from '../../language/defined.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { shouldRespond } from './should-respond.ts';
 import { type Command, type CommandContext, defineCommand } from '../../operations/command.ts';
@@ -50,7 +51,7 @@ async function generate(params: GenerateParams, context: CommandContext): Promis
       'ai/generate: nothing is asked: "ragContext" is empty, and there is no "prompt"; add one',
     );
   const opening: Opening = {
-    ...(system === undefined ? {} : { system }),
+    ...defined({ system }),
     messages: messages.map(({ role, content }) => ({ role, text: content })),
     images,
     ...(prompt === undefined && known === null ? {} : { prompt: [known, prompt].filter(isThere).join('\n\n') }),
@@ -62,7 +63,7 @@ async function generate(params: GenerateParams, context: CommandContext): Promis
     data: value,
     stopReason,
     model,
-    ...(reason === undefined ? {} : { modelReason: reason }),
+    ...defined({ modelReason: reason }),
     usage: { ...usage, tokens: tokensOf(usage), usd },
   };
 }
@@ -96,10 +97,7 @@ async function converse(
   const settings: TurnSettings = {
     // One question: there are no earlier turns that could be shortened.
     autoCompact: false,
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-    ...(thinking === undefined ? {} : { thinking }),
-    ...(schema === undefined ? {} : { schema }),
+    ...defined({ temperature, maxTokens, thinking, schema }),
   };
   let [usage, usd]: [TokenUsage, number] = [NO_USAGE, 0];
   let fault: string | undefined;

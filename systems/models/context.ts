@@ -11,6 +11,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts
 import { Value } from '../../language/model.ts';
 import { definitionPath } from '../../interpreter/keys.ts';
 import type { LeftOut } from '../../language/models/left-out.ts';
+import { defined } from '../../language/defined.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { fitParts } from '../../world/models/request/fit-context.ts';
 import { type Command, type CommandContext, type Context, defineCommand } from '../../operations/command.ts';
@@ -109,8 +110,7 @@ function resultOf({ blocks, put = [], leftOut = [], tokens = 0 }: JsonObject, { 
 /** Without sources of its own it collects those of the definition. */
 async function ownOf(params: Params, { store, run }: CommandContext): Promise<{ recipe?: string; sources: Source[] }> {
   const { recipe, sources } = params;
-  if (recipe !== undefined || sources !== undefined)
-    return { ...(recipe === undefined ? {} : { recipe }), sources: sources ?? [] };
+  if (recipe !== undefined || sources !== undefined) return { ...defined({ recipe }), sources: sources ?? [] };
   const definition = (await store.definitions.find(run.definitionHash))?.definition;
   return {
     ...(definition?.recipe === undefined ? {} : { recipe: definition.recipe }),

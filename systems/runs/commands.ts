@@ -7,6 +7,7 @@ import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
 import { handedIn } from '../../language/read/started-program.ts';
 import { Value } from '../../language/model.ts';
+import { defined } from '../../language/defined.ts';
 import type { Run } from '../../prisma/store/contract/contract.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { COMMAND_BOUNDS } from '../../operations/bounds.ts';
@@ -46,7 +47,7 @@ async function start(params: RunParams, context: CommandContext): Promise<JsonOb
   const { library, ...inherited } = starts;
   const started = await context.runs.start({
     handed,
-    ...(library === undefined ? {} : { library }),
+    ...defined({ library }),
     inputs: params.inputs ?? {},
     project: run.project,
     persona: run.persona,
@@ -96,8 +97,7 @@ async function list(params: z.infer<typeof ListParams>, context: CommandContext)
   const query = {
     limit: params.limit ?? 100,
     ...(context.confinement?.byModel === true ? { project: context.run.project } : {}),
-    ...(params.status === undefined ? {} : { status: params.status }),
-    ...(params.personaId === undefined ? {} : { persona: params.personaId }),
+    ...defined({ status: params.status, persona: params.personaId }),
   };
   return (await context.store.runs.list(query)).map(summary);
 }

@@ -5,6 +5,7 @@
  */
 import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
+import { defined } from '../../language/defined.ts';
 import type { Run } from '../../prisma/store/contract/contract.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { modelOf, refuseResume } from '../../operations/brought.ts';
@@ -32,7 +33,7 @@ async function tell(verb: RunVerb, given: z.infer<typeof WithReason>, context: C
   const reason = given.reason ?? `step ${key} of ${run.handle} paused it`;
   const byModelOf = modelOf(context);
   const id = `${verb} ${run.handle} ${key}`;
-  const told = await runs.control(handle, verb, { reason, id, ...(byModelOf === undefined ? {} : { byModelOf }) });
+  const told = await runs.control(handle, verb, { reason, id, ...defined({ byModelOf }) });
   if (told !== null) return { handle, ...told };
   const ended = (await store.runs.find(handle)) ?? found;
   return { handle, ...(ended.finishedAt === null ? beforeNews(verb, ended) : afterEnd(verb, ended)) };

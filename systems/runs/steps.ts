@@ -5,6 +5,7 @@
 import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
+import { defined } from '../../language/defined.ts';
 import type { EditRequest } from '../../interpreter/edits.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { type Command, type CommandContext, defineCommand } from '../../operations/command.ts';
@@ -33,7 +34,7 @@ async function edit(context: CommandContext, where: Where, change: Change): Prom
     ...change,
     path: pathOf(where),
     by: run.persona,
-    ...(note === undefined ? {} : { note }),
+    ...defined({ note }),
   };
   const reply = await runs.edit(where.sentinelId, request, `edit ${run.handle} ${key}`);
   return reply as unknown as JsonObject;

@@ -7,6 +7,7 @@ import * as z from 'zod';
 import type { Json, JsonObject } from '../../language/json.ts';
 import { watchTimeoutMs } from '../../language/limits.ts';
 import { Rule, Value } from '../../language/model.ts';
+import { defined } from '../../language/defined.ts';
 import type { Started } from '../../operations/shell/background.ts';
 import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
 import { classifierOf, emitLines } from '../../operations/shell/output/classification.ts';
@@ -54,9 +55,7 @@ function execute(params: Execute, context: Context): Promise<ShellResult | Start
   const { command, args, cwd, env, stdin, timeoutMs, wait } = params;
   const request = {
     command,
-    ...(args === undefined ? {} : { args }),
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(env === undefined ? {} : { env }),
+    ...defined({ args, cwd, env }),
     ...(stdin === undefined ? {} : { stdin: typeof stdin === 'string' ? stdin : JSON.stringify(stdin) }),
   };
   if (wait === false) return startInBackground(params, request, context);
@@ -130,7 +129,7 @@ function watch(
   { executionId, rules, until, timeoutMs }: z.infer<typeof WatchParams>,
   context: CommandContext,
 ): Promise<WatchResult> {
-  const request = { executionId, ...(rules === undefined ? {} : { rules }), ...(until === undefined ? {} : { until }) };
+  const request = { executionId, ...defined({ rules, until }) };
   return watchExecution(request, {
     ...context,
     timeoutMs: Math.min(timeoutMs ?? context.timeoutMs, context.timeoutMs),

@@ -16,6 +16,7 @@ import { answerRun } from '../../runs/steer-run.ts';
 import type { Question } from '../../language/events/question.ts';
 import type { JsonObject } from '../../language/json.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
+import { defined } from '../../language/defined.ts';
 import { Harness } from '../server/harness/harness.ts';
 import { shapeOf } from '../server/harness/trace-shape.ts';
 import { Double, type Reply } from '../models/wires/double.ts';
@@ -162,7 +163,7 @@ describe.skipIf(mode !== 'all' && mode !== 'missing')('recording', () => {
     double.next(...turns.map(replyOf));
     const handle = await harness.start(definition, {
       handle: `recorded-${name}`,
-      ...(continueEvery === undefined ? {} : { continueEvery }),
+      ...defined({ continueEvery }),
     });
     await steer(entry, handle);
     const { outcome } = await harness.result(handle);

@@ -38,6 +38,7 @@ const laws: Law[] = [
       'prisma/',
       'types:language/',
       'language/canonical.ts',
+      'language/defined.ts',
       'language/events/event-glob.ts',
       'language/events/event-numbers.ts',
       'language/models/model-streams.ts',

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Json, JsonObject } from '../../language/json.ts';
 import type { Asked, RunEvent } from '../../language/events/run-event.ts';
 import { maskTokens } from '../../language/secrets.ts';
+import { defined } from '../../language/defined.ts';
 import type { Run } from '../../prisma/store/contract/contract.ts';
 import type { NewDelivery, Notice } from '../../prisma/store/contract/models/limit-contract.ts';
 
@@ -36,7 +37,7 @@ function saidBy(event: RunEvent, handle: string): JsonObject | null {
   return {
     message: failure?.message ?? `the run ended as ${outcome}${limit === undefined ? '' : ` at its limit ${limit}`}`,
     ...(failure === undefined ? {} : { code: failure.code }),
-    ...(limit === undefined ? {} : { limit }),
+    ...defined({ limit }),
   };
 }
 

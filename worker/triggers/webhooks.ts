@@ -13,6 +13,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Json } from '../../language/json.ts';
 import { eventDataFault, eventNameBytesMax } from '../../language/events/published-event.ts';
 import { reservedEventFault } from '../../language/events/reserved-events.ts';
+import { defined } from '../../language/defined.ts';
 import { isAway } from '../../prisma/store/connection/unavailable.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { WebhookSource } from '../../services/config/webhook-config.ts';
@@ -133,7 +134,7 @@ export class Webhooks {
 
   #refuse(response: ServerResponse, { status, code, message }: Refusal): void {
     if (status === 503) response.setHeader('retry-after', RETRY_AFTER_S);
-    reply(response, status, { ok: false, ...(code === undefined ? {} : { code }), error: message });
+    reply(response, status, { ok: false, ...defined({ code }), error: message });
   }
 
   /** With a number used once, a proof of which installation it is that answers. */

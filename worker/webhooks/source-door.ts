@@ -10,6 +10,7 @@ import type { WebhookFault } from '../../services/webhooks/senders/sender.ts';
 import { bodyOf, headersOf, Refusal } from './http-message.ts';
 import { MessageReader } from './message-reader.ts';
 import type { SourceEvent } from './read-message.ts';
+import { defined } from '../../language/defined.ts';
 
 /** Before the sender gives up, it hears that it shall send again. */
 const SPARE_MS = 500;
@@ -69,7 +70,7 @@ export class SourceDoor {
     body: Uint8Array,
   ): Promise<{ id: string; isNew: boolean }> {
     if (payload !== undefined) await this.#store.payloads.put(bodyKey(payload), body);
-    const message = { id, name, data, digest, source: source.name, ...(once === undefined ? {} : { once }) };
+    const message = { id, name, data, digest, source: source.name, ...defined({ once }) };
     const verdict = await this.#store.webhooks.receive(message);
     if (verdict === 'replayed')
       throw new Refusal(

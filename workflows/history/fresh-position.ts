@@ -8,6 +8,7 @@
  */
 import { usageOf } from '../../interpreter/budget.ts';
 import type { Json } from '../../language/json.ts';
+import { defined } from '../../language/defined.ts';
 import { costSoFar } from '../../interpreter/model-turn.ts';
 import {
   openIn,
@@ -36,7 +37,7 @@ export function freshPosition(old: Position, times: Times): Position {
   if (cleanUp !== undefined) renewCleanUp(cleanUp, times);
   return {
     ...kept,
-    ...(cleanUp === undefined ? {} : { cleanUp }),
+    ...defined({ cleanUp }),
     seq: 0,
     steps: 0,
     spent: usageOf({ position: old }),

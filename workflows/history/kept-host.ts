@@ -18,6 +18,7 @@ import type { Effect, Reply } from '../../interpreter/effect.ts';
 import { nextKeyOf, openModels } from '../../interpreter/open-models.ts';
 import type { ModelFrame, Position } from '../../interpreter/position.ts';
 import type { Json } from '../../language/json.ts';
+import { defined } from '../../language/defined.ts';
 import { textFieldsOf } from '../../interpreter/program.ts';
 import { walkRun } from '../../interpreter/walk.ts';
 import { runInputOf } from '../messages/start-input.ts';
@@ -139,5 +140,5 @@ async function walkOn(
 function withoutLimits(input: RunInput): RunInput {
   const { mode } = input.limits;
   const limits = { maxIterations: null, timeoutMs: null, stepTimeoutMs: null, nestingDepth: null };
-  return { ...input, limits: { ...limits, ...(mode === undefined ? {} : { mode }) } };
+  return { ...input, limits: { ...limits, ...defined({ mode }) } };
 }

@@ -9,6 +9,7 @@ import { stepAt } from '../../language/edit.ts';
 import type { Step } from '../../language/model.ts';
 import type { ItemsAgain } from '../../language/events/run-event.ts';
 import { isOfSegment, segmentNumbers } from '../../language/events/event-numbers.ts';
+import { defined } from '../../language/defined.ts';
 import { shieldOf, type Gate, type RunInput, type SegmentReport, type Strand } from '../../interpreter/host.ts';
 import type { Effect, Place, Reply, RunBudget } from '../../interpreter/effect.ts';
 import { definitionPathOf } from '../../interpreter/edited-paths.ts';
@@ -116,7 +117,7 @@ export class RetraceHost extends TemporalHost {
       start: startInputOf(input, input.limits),
       position: throughJson(position),
       inFlight: [...this.inFlight],
-      ...(items === undefined ? {} : { items }),
+      ...defined({ items }),
     });
   }
 

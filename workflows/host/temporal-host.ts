@@ -30,6 +30,7 @@ import { PLACES, segmentNumbers } from '../../language/events/event-numbers.ts';
 import type { Step } from '../../language/model.ts';
 import type { Question } from '../../language/events/question.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
+import { defined } from '../../language/defined.ts';
 import {
   activityOptions,
   agentOptions,
@@ -277,7 +278,7 @@ export class TemporalHost extends LocalAnswers implements Host {
       places: PLACES,
       pausedMs: position.pausedMs,
       extensions: position.extensions,
-      ...(budget === undefined ? {} : { budget }),
+      ...defined({ budget }),
       ...editedStrand(this.walk, strand),
     };
     position.seq = numbers.taken;

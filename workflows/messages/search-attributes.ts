@@ -1,6 +1,7 @@
 /** The search attributes of a run. Each change is an event, so after the start only its status changes. */
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
 import type { Definition } from '../../language/model.ts';
+import { defined } from '../../language/defined.ts';
 import type { RunInput } from '../../interpreter/host.ts';
 
 export const SEARCH_ATTRIBUTES = {
@@ -23,7 +24,6 @@ export function memoOf(definition: Definition, project: string, parent?: string)
   const { description } = definition;
   return {
     project,
-    ...(description === undefined ? {} : { description }),
-    ...(parent === undefined ? {} : { parent }),
+    ...defined({ description, parent }),
   };
 }

@@ -6,6 +6,7 @@ import type { Catalogue } from '../../language/catalogue.ts';
 import type { JsonObject } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
 import type { RunOrigin } from '../../language/events/run-event.ts';
+import { defined } from '../../language/defined.ts';
 import { LEVEL_NOW } from '../../interpreter/changes.ts';
 import type { RunInput } from '../../interpreter/host.ts';
 import type { Inheritance, RunLimits } from '../../interpreter/effect.ts';
@@ -61,9 +62,7 @@ export function runInputOf(start: StartInput, handle: string, startedAt: number)
     parent: nested?.parent ?? null,
     startedAt,
     ...(nested?.unset === undefined ? {} : { unset: nested.unset }),
-    ...(env === undefined ? {} : { env }),
-    ...(continueEvery === undefined ? {} : { continueEvery }),
-    ...(level === undefined ? {} : { level }),
+    ...defined({ env, continueEvery, level }),
   };
 }
 
@@ -78,7 +77,7 @@ export function startInputOf(input: RunInput, inherited: RunLimits): StartInput 
           ...(parent === null ? {} : { parent }),
           depth,
           limits: inherited,
-          ...(unset === undefined ? {} : { unset }),
+          ...defined({ unset }),
         };
   return withoutEmpty({
     definition,

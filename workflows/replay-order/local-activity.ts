@@ -17,6 +17,7 @@ import { isSideBySide } from '../../interpreter/side-by-side.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { refuseUnsealed } from '../seal/refuse-unsealed.ts';
 import { settleActivation } from './settle-activation.ts';
+import { defined } from '../../language/defined.ts';
 
 interface UnderWay {
   walk: Walk;
@@ -79,9 +80,7 @@ async function askInTask<Result>(
       // A step's key is an activity id, too, and a number is one of the SDK's own.
       activityId: `${type} ${run.late}`,
       startToCloseTimeout,
-      ...(retry === undefined ? {} : { retry }),
-      ...(summary === undefined ? {} : { summary }),
-      ...(cancellationType === undefined ? {} : { cancellationType }),
+      ...defined({ retry, summary, cancellationType }),
     });
     refuseUnsealed(`the result of ${type}`, result);
     return result;

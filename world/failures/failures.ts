@@ -5,6 +5,7 @@
  */
 import type { FailureInfo } from '../../language/failure.ts';
 import type { JsonObject } from '../../language/json.ts';
+import { defined } from '../../language/defined.ts';
 import { ownMasker } from '../own-keys/own-keys.ts';
 
 export class Failure extends Error {
@@ -30,7 +31,7 @@ export class Failure extends Error {
       code: this.code,
       message: this.message,
       retryable: this.retryable,
-      ...(this.details === undefined ? {} : { details: this.details }),
+      ...defined({ details: this.details }),
     };
   }
 }

@@ -1,5 +1,6 @@
 /** The models of a worker or of the command line: providers from environment and configuration, and turns at them. */
 import { availableParallelism } from 'node:os';
+import { defined } from '../../language/defined.ts';
 import { keepOwnKeys, ownMasker } from '../own-keys/own-keys.ts';
 import { anthropicProvider } from './anthropic/anthropic.ts';
 import { localProvider } from './local/local.ts';
@@ -7,7 +8,6 @@ import { ModelHost, type ModelProgram } from './local/model-host.ts';
 import { LocalModels } from './local/registry.ts';
 import { ollamaAddress } from './ollama/host.ts';
 import { ollamaProvider } from './ollama/ollama.ts';
-import type { Dialect } from './openai/dialect.ts';
 import { openAiProvider } from './openai/openai.ts';
 import { TurnError } from './port/turn-failure.ts';
 import type { TurnOptions, TurnRequest, TurnResult } from './port/turn.ts';
@@ -130,7 +130,7 @@ function openProvider(name: string, settings: ProviderSettings, { env, models, p
         baseUrl: baseUrl ?? (isOwn ? null : given(env.OPENAI_BASE_URL)),
         keyVariable,
         isLocal: isLocal ?? false,
-        ...(dialect === undefined ? {} : { dialect: withoutUndefined(dialect) }),
+        ...(dialect === undefined ? {} : { dialect: defined(dialect) }),
       });
     case 'ollama':
       return ollamaProvider({ name, address: addressOf(baseUrl ?? (isOwn ? undefined : env.OLLAMA_HOST)) });
@@ -151,8 +151,4 @@ function addressOf(text: string | undefined): string {
     { kind: 'bad-request', field: 'OLLAMA_HOST' },
     'OLLAMA_HOST is no address; write host, host:port or http://host:port',
   );
-}
-
-function withoutUndefined(dialect: NonNullable<ProviderSettings['dialect']>): Partial<Dialect> {
-  return Object.fromEntries(Object.entries(dialect).filter(([, value]) => value !== undefined));
 }

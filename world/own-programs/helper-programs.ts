@@ -10,6 +10,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, isAbsolute, join, sep } from 'node:path';
 import { execa } from 'execa';
+import { defined } from '../../language/defined.ts';
 
 /** The folders of the worker's PATH in which its helper programs are looked for. */
 export function helperPath(project?: string, path: string = process.env['PATH'] ?? ''): string {
@@ -55,12 +56,12 @@ export async function runHelper(
   const { exitCode, stdout, stderr } = await execa(file, args, {
     reject: false,
     stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...(told === undefined ? [] : [told])],
-    ...(stdin === undefined ? {} : { input: stdin }),
+    ...defined({ input: stdin }),
     extendEnv: false,
     stripFinalNewline: false,
     env: { ...helperEnvironment(), ...env },
     timeout: timeoutMs,
-    ...(cwd === undefined ? {} : { cwd }),
+    ...defined({ cwd }),
   });
   return { exitCode, stdout, stderr };
 }

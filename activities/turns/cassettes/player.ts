@@ -4,6 +4,7 @@
  * after a crash gets the same one.
  */
 import type { JsonObject } from '../../../language/json.ts';
+import { defined } from '../../../language/defined.ts';
 import type { RunContext } from '../../../prisma/store/contract/contract.ts';
 import type { Cassettes, RequestOf } from '../../../prisma/store/contract/models/cassette-contract.ts';
 import { Failure } from '../../../world/failures/failures.ts';
@@ -45,10 +46,7 @@ export class Player implements Answerers {
     const lost = await this.#take({ asked, model: null, settings }, messages, ({ model }) => model === null);
     if (lost !== null && 'failure' in lost.outcome) {
       const { message, status, requestId, ...finding } = lost.outcome.failure;
-      throw new TurnError(finding, message, {
-        ...(status === undefined ? {} : { status }),
-        ...(requestId === undefined ? {} : { requestId }),
-      });
+      throw new TurnError(finding, message, defined({ status, requestId }));
     }
     const at = this.#at();
     const text = new Placeholders(this.#names()).request(asked);

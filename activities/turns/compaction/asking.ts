@@ -2,6 +2,7 @@
 import type { TurnRequest } from '../../../interpreter/contract.ts';
 import type { Conversations, PlacedMessage } from '../../../prisma/store/contract/models/conversation-contract.ts';
 import type { JsonObject } from '../../../language/json.ts';
+import { defined } from '../../../language/defined.ts';
 import type { TurnFailure } from '../../../world/models/port/turn-failure.ts';
 import type { Tool, TurnReply, TurnResult } from '../../../world/models/port/turn.ts';
 import { estimateRequest, estimateText } from '../../../world/models/request/estimate.ts';
@@ -83,7 +84,7 @@ export function fixedTokens(
     estimateRequest({
       model: '',
       messages: [],
-      ...(schema === undefined ? {} : { schema }),
+      ...defined({ schema }),
       ...(inText ? {} : { tools }),
     })
   );

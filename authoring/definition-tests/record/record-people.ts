@@ -9,6 +9,7 @@ import type {
   StepStarted,
   Heard,
 } from '../../../language/events/run-event.ts';
+import { defined } from '../../../language/defined.ts';
 import { GROUP_KEY } from '../../../interpreter/groups.ts';
 import { limitAsked } from '../../../interpreter/limits.ts';
 import { withoutMarks } from '../../../interpreter/simulation/script.ts';
@@ -38,7 +39,7 @@ export function answersIn(parts: readonly RunPart[], afterMs: ReadonlyMap<string
             by,
             ...(note === null ? {} : { note }),
             ...(data === null ? {} : { data }),
-            ...(after === undefined ? {} : { afterMs: after }),
+            ...defined({ afterMs: after }),
           },
         ],
       ];

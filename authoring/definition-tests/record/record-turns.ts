@@ -1,5 +1,6 @@
 /** What a model answered a step that ended, turn by turn, as a test says it. */
 import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
+import { defined } from '../../../language/defined.ts';
 import type { StoredTurn } from '../../../prisma/store/contract/models/conversation-contract.ts';
 
 /** A reply for each turn that was answered, in order; none where the step's turns are not kept. */
@@ -19,7 +20,7 @@ function replyOf({ calls, text = '', stopReason, fault, usage, usd }: JsonObject
     called.length > 0
       ? { calls: called.map(({ id: _id, ...call }) => call) }
       : fault !== undefined || stopReason !== 'end'
-        ? { text, stopReason: stopReason ?? 'end', ...(fault === undefined ? {} : { fault }) }
+        ? { text, stopReason: stopReason ?? 'end', ...defined({ fault }) }
         : text;
   return { ok: true, value, ...costOf(usage, usd) };
 }

@@ -9,6 +9,7 @@ import type { Catalogue } from '../../../language/catalogue.ts';
 import type { Definition } from '../../../language/model.ts';
 import { HELD_WITH_PARENT, isAtLimit } from '../../../language/events/question.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
+import { defined } from '../../../language/defined.ts';
 import type { Run } from '../../../prisma/store/contract/contract.ts';
 import type { StoredTurn } from '../../../prisma/store/contract/models/conversation-contract.ts';
 import {
@@ -232,8 +233,7 @@ function tracedRun(handle: string, events: readonly RunEvent[], isNested: boolea
     handle,
     isNested,
     events,
-    result:
-      end === undefined ? null : { outcome: end.outcome, ...(end.limit === undefined ? {} : { limit: end.limit }) },
+    result: end === undefined ? null : { outcome: end.outcome, ...defined({ limit: end.limit }) },
   };
 }
 

@@ -3,6 +3,7 @@ import { reservedEventFault } from '../../events/reserved-events.ts';
 import type { Problem } from '../../problems.ts';
 import type { Origins } from '../draft/draft.ts';
 import type { Sites } from '../inventory/sites.ts';
+import { defined } from '../../defined.ts';
 
 export function checkEvents(sites: Sites, origins: Origins): Problem[] {
   return [
@@ -22,7 +23,7 @@ export function checkEvents(sites: Sites, origins: Origins): Problem[] {
 
 export function isBadEvent(event: string, path: string, how: 'emitted' | 'watched'): Problem[] {
   const bad = (message: string, fix?: string): Problem[] => [
-    { code: 'BAD_EVENT', severity: 'error', path, message, ...(fix === undefined ? {} : { fix }) },
+    { code: 'BAD_EVENT', severity: 'error', path, message, ...defined({ fix }) },
   ];
   const plain = event.replaceAll(/\{\{[^{}\n]*\}\}/g, 'x');
   const closed = event.replaceAll(/\s+/g, '-');

@@ -6,6 +6,7 @@ import { isTemplate } from '../../references/written-references.ts';
 import type { Origins } from '../draft/draft.ts';
 import type { Sites } from '../inventory/sites.ts';
 import { nearestFix } from '../remedies/meant-word.ts';
+import { defined } from '../../defined.ts';
 
 /** Keys hold no references, whatever their values are. */
 const isOfKeys = ({ code, path }: ParamFault): boolean =>
@@ -26,7 +27,7 @@ export function checkParams(sites: Sites, origins: Origins, check: ParamCheck | 
         severity: 'error',
         path: origins.locate(step, path, ['params', ...at]),
         message: `"${command}": ${what} ${message.startsWith('is ') ? message : `does not fit: ${message}`}${instead === undefined ? '' : `; ${instead}`}`,
-        ...(fix === undefined ? {} : { fix }),
+        ...defined({ fix }),
       };
     });
   });

@@ -6,6 +6,7 @@ import { inBraces, type ReferenceSite } from '../inventory/collect-references.ts
 import { variablesSetBy } from '../../references/variables-set.ts';
 import { spelledNearly } from '../remedies/meant-word.ts';
 import type { DefinitionSite, Sites } from '../inventory/sites.ts';
+import { defined } from '../../defined.ts';
 
 /** Roots of the brace dialect, which the engine supplies. */
 export const BRACE_ROOTS: ReadonlySet<string> = new Set(['steps', 'named', 'loop', 'env']);
@@ -119,7 +120,7 @@ function unknownReference(reference: ReferenceSite, label: string | undefined, n
   const fix =
     near === undefined ? undefined : `write "${written.replace(new RegExp(`(?<![\\w.])${name}(?!\\w)`), near)}"`;
   const message = `nothing in this definition sets "${name}" (${written}); ${fix ?? declareIt(reference)}`;
-  return { code: 'UNKNOWN_REFERENCE', severity: 'warning', path, message, ...(fix === undefined ? {} : { fix }) };
+  return { code: 'UNKNOWN_REFERENCE', severity: 'warning', path, message, ...defined({ fix }) };
 }
 
 /** With a schema of its inputs a run is given nothing else. */

@@ -9,6 +9,7 @@ import { isPlain, join, type Origins, type Plain } from '../draft/draft.ts';
 import { expressionFix } from '../remedies/expression-fix.ts';
 import type { DefinitionSite, Place, Sites, StepSite } from './sites.ts';
 import { unknownCall } from '../remedies/unknown-call.ts';
+import { defined } from '../../defined.ts';
 
 export interface ReferenceSite {
   name: string;
@@ -157,7 +158,7 @@ function badExpression(text: string, path: string, { problem, unknown }: ParsedE
     severity: 'error',
     path,
     message: fix === undefined ? message : `${message}; ${fix}`,
-    ...(fix === undefined ? {} : { fix }),
+    ...defined({ fix }),
   };
 }
 
@@ -221,7 +222,7 @@ function readTemplates(
   if (line !== undefined) read(line, origins.locate(step, path, ['params', 'command']), 'shell');
   if (step.type === 'llm' && isPlain(step.onUnknown)) {
     const { verify, params } = step.onUnknown;
-    const asked: CommandStep = { type: 'command', command: verify, ...(params === undefined ? {} : { params }) };
+    const asked: CommandStep = { type: 'command', command: verify, ...defined({ params }) };
     const at = origins.locate(step.onUnknown, origins.locate(step, path, ['onUnknown']), ['params']);
     read(ownParams(asked, catalogue), at, 'template', 'call');
     read(shellLineOf(catalogue, asked), join(at, 'command'), 'shell', 'call');

@@ -35,6 +35,7 @@ import { addNamesIn, AS_WRITTEN, mend, type Misspelt } from './mend.ts';
 import { narrowed } from '../remedies/union-issue.ts';
 import { stepForText } from '../remedies/text-for-step.ts';
 import { beside, meantReference } from './meant-reference.ts';
+import { defined } from '../../defined.ts';
 
 const STEPS = {
   shell: ShellStep,
@@ -182,7 +183,7 @@ export function notAStep(step: unknown, path: string, found: Found): void {
     code: 'WRONG_TYPE',
     path,
     message: `a step is an object, and here stands ${kindOf(step)}${words === '' ? '' : `; ${words}`}`,
-    ...(fix === undefined ? {} : { fix }),
+    ...defined({ fix }),
   });
 }
 

@@ -6,6 +6,7 @@ import { isPlain, lastKey, type Plain } from '../draft/draft.ts';
 import { nearestFix } from './meant-word.ts';
 import type { Remedy } from './text-for-step.ts';
 import { remedyForValue } from './value-remedy.ts';
+import { defined } from '../../defined.ts';
 
 /** What has the wrong type has no size that could be wrong too. */
 export function withoutConsequences(given: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
@@ -77,7 +78,7 @@ function wrongType(found: string, { words, fix }: Remedy): Described {
   return {
     code: 'WRONG_TYPE',
     message: words === '' ? found : `${found}${words}`,
-    ...(fix === undefined ? {} : { fix }),
+    ...defined({ fix }),
   };
 }
 

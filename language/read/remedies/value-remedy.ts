@@ -2,6 +2,7 @@
 import type { Catalogue } from '../../catalogue.ts';
 import { isPlain } from '../draft/draft.ts';
 import { stepForText, stepsForText, type Remedy } from './text-for-step.ts';
+import { defined } from '../../defined.ts';
 
 const LISTS: ReadonlySet<string> = new Set(['steps', 'then', 'else', 'always', 'branches']);
 
@@ -18,7 +19,7 @@ export function remedyForValue(path: readonly string[], value: unknown, catalogu
   const isBranch = path.at(-2) === 'branches';
   if (typeof value !== 'string' || !(isBranch || LISTS.has(key))) return ofKey(key, path, value);
   const { words, fix } = isBranch ? stepForText(value, catalogue) : stepsForText(value, catalogue);
-  return { words: `: ${words}`, ...(fix === undefined ? {} : { fix }) };
+  return { words: `: ${words}`, ...defined({ fix }) };
 }
 
 /** Where any value of the wrong type is answered with the same words. */

@@ -8,6 +8,7 @@
  */
 import { parseExpression, referencesOf } from '../../expression/parse.ts';
 import { isObject, isPlain, join, pathOf, type Draft, type Origins, type Plain } from '../draft/draft.ts';
+import { defined } from '../../defined.ts';
 
 const passesMax = 10;
 const passingScore = 80;
@@ -73,7 +74,7 @@ function attempts({ model, domain, trainOnFailures }: Plain, over: string): Plai
         expectedOutput: '$currentChallenge.expectedOutput',
         myAnswer: '$myAnswer',
         correction: '$grade.explanation',
-        ...(domain === undefined ? {} : { domain }),
+        ...defined({ domain }),
       },
     },
   };
@@ -141,7 +142,7 @@ function training({ trainOnFailures, baseModel = 'llama3.1:8b', domain }: Plain)
       data: {
         dataset: '$dataset.path',
         examples: '$challengeResults.failureCount',
-        ...(domain === undefined ? {} : { domain }),
+        ...defined({ domain }),
       },
     },
   ];

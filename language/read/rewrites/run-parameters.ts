@@ -5,6 +5,7 @@
  */
 import { isTemplate } from '../../references/written-references.ts';
 import { conflict, isPlain, pathOf, standIn, within, type Draft, type Plain } from '../draft/draft.ts';
+import { defined } from '../../defined.ts';
 
 const RUNS: ReadonlySet<unknown> = new Set(['sentinel/run', 'sentinel/start']);
 
@@ -86,7 +87,7 @@ function wrap(params: Draft): void {
   const written: Plain = isWhole ? given : around;
   const definition: Plain = isNameless(written) ? { type: 'pipeline', ...written } : { ...written };
   params.origins.set(definition, params.path, isWhole ? undefined : kept);
-  params.value = { definition, ...(inputs === undefined ? {} : { inputs }) };
+  params.value = { definition, ...defined({ inputs }) };
   params.moved = new Map([
     ['definition', isWhole ? (kept.get('definition') ?? `${params.path}.definition`) : params.path],
     ['inputs', kept.get('inputs') ?? `${params.path}.inputs`],

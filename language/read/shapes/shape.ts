@@ -2,6 +2,8 @@
  * What is known of a value before a run has it: which fields it can have. Nothing is known of a text (one that
  * holds JSON is read as what it stands for) and of whatever may be one thing or another: that is `undefined`.
  */
+import { defined } from '../../defined.ts';
+
 export type Shape = { type: 'scalar'; what: string } | ListShape | ObjectShape | undefined;
 
 export interface ListShape {
@@ -60,7 +62,7 @@ function merged(a: NonNullable<Shape>, b: NonNullable<Shape>): Shape {
   const shown = [a, b].flatMap((shape) => shape.shown ?? [...shape.fields.keys()]);
   return {
     type: 'object',
-    ...(what === undefined ? {} : { what }),
+    ...defined({ what }),
     fields,
     shown: [...new Set(shown)],
     common: [...(a.common ?? []), ...(b.common ?? [])],

@@ -8,6 +8,7 @@
 import { Pool, types as defaultTypes } from 'pg';
 import type { CustomTypesConfig, PoolClient, PoolConfig } from 'pg';
 import { fromJsonbText } from './jsonb-text.ts';
+import { defined } from '../../../language/defined.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Statements beyond these (queries composed of filters) are sent unprepared. */
@@ -31,7 +32,7 @@ function statement(text: string, values: readonly unknown[]): { name?: string; t
     name = `sentinel_${names.size}`;
     names.set(text, name);
   }
-  return { text, values: [...values], ...(name === undefined ? {} : { name }) };
+  return { text, values: [...values], ...defined({ name }) };
 }
 
 /** A connection outside the pool must look the same: same timeouts, same types. */

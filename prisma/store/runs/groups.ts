@@ -13,6 +13,7 @@ import type { PoolClient } from 'pg';
 import { queryOn, type Database } from '../connection/database.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
 import type { GroupStanding, GroupStore, GroupWish, PlaceInGroup } from '../contract/group-contract.ts';
+import { defined } from '../../../language/defined.ts';
 
 /** Keeps these names apart from other users of advisory locks. */
 const SEED = 72_707_373;
@@ -78,7 +79,7 @@ async function ask(client: PoolClient, { handle, project, group, since, whenHeld
     before: before.map((place) => place.handle),
     holder,
     ...(later.length === 0 ? {} : { later }),
-    ...(endedBy === undefined ? {} : { endedBy }),
+    ...defined({ endedBy }),
   };
 }
 

@@ -10,6 +10,7 @@
 import { DatabaseError } from 'pg';
 import type { PoolClient } from 'pg';
 import type { RunEvent } from '../../../language/events/run-event.ts';
+import { defined } from '../../../language/defined.ts';
 import { commitStatement } from './commit-statement.ts';
 import type { Statement } from './commit-statement.ts';
 import type { BulkInsert, KeyedRead, OpenSession, SessionEntry } from '../contract/session-contract.ts';
@@ -124,7 +125,7 @@ export class StoreSession implements OpenSession {
         events,
         journal: { key, result, ...numbers },
         inserts: this.#takeRows(),
-        ...(forget === undefined ? {} : { forget }),
+        ...defined({ forget }),
       });
       if (statement === null) throw new Error('bug: a commit always journals');
       try {

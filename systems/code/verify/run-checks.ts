@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { Failure } from '../../../world/failures/failures.ts';
 import type { JsonObject } from '../../../language/json.ts';
+import { defined } from '../../../language/defined.ts';
 import type { ShellContext } from '../../../operations/shell/child.ts';
 import { SHELL_BOUNDS } from '../../../world/processes/bounds.ts';
 import { runShell, type ShellResult } from '../../../operations/shell/run-shell.ts';
@@ -129,8 +130,7 @@ export function shownCheck({ name, command, args, env, reads, missing }: Check, 
     name,
     command,
     ...(args === undefined ? {} : { args: [...args] }),
-    ...(reads === undefined ? {} : { reads }),
-    ...(missing === undefined ? {} : { missing }),
+    ...defined({ reads, missing }),
     ...surroundings(env, folder),
   };
 }

@@ -6,6 +6,7 @@ import { builtInRegistry } from '../../../systems/all.ts';
 import { runShell } from '../../../operations/shell/run-shell.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
+import { defined } from '../../../language/defined.ts';
 import { openStore } from '../../../prisma/store/open-store.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { commandContext } from '../harness/command-context.ts';
@@ -39,7 +40,7 @@ describe('data/*', () => {
   it("refuses data that would hide the record's own fields", async () => {
     const collection = 'own-fields';
     const refused = (data: JsonObject, id?: string) =>
-      expect(run('data/create', { collection, data, ...(id === undefined ? {} : { id }) })).rejects;
+      expect(run('data/create', { collection, data, ...defined({ id }) })).rejects;
     await refused({ createdAt: 1 }).toMatchObject({
       code: 'COMMAND_PARAMS_INVALID',
       message: expect.stringContaining('params.data.createdAt: each record has a "createdAt" of its own') as string,

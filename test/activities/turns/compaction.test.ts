@@ -8,6 +8,7 @@ import { runTurn } from '../../../activities/turns/run-turn.ts';
 import type { TurnRequest } from '../../../interpreter/contract.ts';
 import type { TurnOutcome, TurnSettings } from '../../../interpreter/effect.ts';
 import type { JsonObject } from '../../../language/json.ts';
+import { defined } from '../../../language/defined.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { anthropicWire } from '../../models/wires/anthropic-wire.ts';
 import { Double, type Reply } from '../../models/wires/double.ts';
@@ -83,7 +84,7 @@ class Conversation {
         settings: this.settings,
         tokensBefore: 0,
         ...(this.turn === 1 ? { opening: { system: 'Be brief.', messages: [], images: [], prompt: 'The task.' } } : {}),
-        ...(this.compaction === undefined ? {} : { compaction: this.compaction }),
+        ...defined({ compaction: this.compaction }),
         ...more,
       },
       {

@@ -15,6 +15,7 @@ import { openAiWire as wire } from '../../models/wires/openai-wire.ts';
 import { streamed } from '../../models/wires/wire.ts';
 import type { Reply } from '../../models/wires/double.ts';
 import { say, useModels } from '../harness/asked-models.ts';
+import { defined } from '../../../language/defined.ts';
 
 const opened = useStore();
 const asking = useModels();
@@ -100,7 +101,7 @@ async function converse(turns: Turns): Promise<unknown[]> {
   const results: unknown[] = [await codeOf(turns.take({}))];
   let compaction: TurnRequest['compaction'];
   for (let turn = 1; turn <= 4; turn += 1) {
-    let outcome = await turns.take({ turn, ...(compaction === undefined ? {} : { compaction }) }, `turn.${turn}#2`);
+    let outcome = await turns.take({ turn, ...defined({ compaction }) }, `turn.${turn}#2`);
     if (outcome.compacted !== undefined) {
       results.push(outcome);
       compaction = { turn, number: outcome.compacted.number };

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { enginePlaces, engineRoot, findRoot, isEngine } from '../../../world/confinement/engine-places.ts';
 import { builtInRegistry } from '../../../systems/all.ts';
 import type { Json } from '../../../language/json.ts';
+import { defined } from '../../../language/defined.ts';
 import { commandContext } from '../../activities/harness/command-context.ts';
 import { repository } from '../../activities/harness/repository.ts';
 import { temporaryFolder } from '../../activities/harness/step-context.ts';
@@ -12,11 +13,7 @@ import { command, hasSandbox, shell } from '../inside.ts';
 
 const registry = builtInRegistry();
 const byModel = (project: string, name: string, params: Json, mode?: 'sandboxed'): Promise<Json> =>
-  registry.run(
-    name,
-    params,
-    commandContext(project, { confinement: { byModel: true, ...(mode === undefined ? {} : { mode }) } }),
-  );
+  registry.run(name, params, commandContext(project, { confinement: { byModel: true, ...defined({ mode }) } }));
 
 async function put(project: string, path: string, content = '// own'): Promise<void> {
   await mkdir(dirname(join(project, path)), { recursive: true });

@@ -1,6 +1,7 @@
 /** Evaluations without a run: the file, the checks, the models, and what is made of the results. */
 import { describe, expect, test } from 'vitest';
 import type { Definition } from '../../../language/model.ts';
+import { defined } from '../../../language/defined.ts';
 import { checkRun } from '../../../authoring/evaluation/checks.ts';
 import { readEvaluation } from '../../../authoring/evaluation/evaluation-file.ts';
 import { percentile, wilson } from '../../../authoring/evaluation/statistics.ts';
@@ -134,7 +135,7 @@ test('checks see the variables of the run, how it ended, and what it cost', () =
   expect(checkRun(input([]), failed)[0]?.fault).toBe('it ended failed, not completed: it broke');
 });
 
-const llm = (model?: string) => ({ type: 'llm' as const, prompt: 'x', ...(model === undefined ? {} : { model }) });
+const llm = (model?: string) => ({ type: 'llm' as const, prompt: 'x', ...defined({ model }) });
 
 test("a model takes the place of auto and of nothing, wherever a step asks one, and never of a step's own", () => {
   const definition: Definition = {

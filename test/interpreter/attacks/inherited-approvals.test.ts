@@ -5,6 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Definition, EscalationRule, Step } from '../../../language/model.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
+import { defined } from '../../../language/defined.ts';
 import { MODES, runCase } from '../harness/run-case.ts';
 
 const act: Step = { type: 'shell', command: 'act' };
@@ -17,7 +18,7 @@ const once = (name: string, steps: Step[], rest: Partial<Definition> = {}): Defi
 const rule = (action: EscalationRule['action'], priority?: EscalationRule['priority']): EscalationRule => ({
   condition: 'approval_needed',
   action,
-  ...(priority === undefined ? {} : { priority }),
+  ...defined({ priority }),
 });
 const shells = { safety: { requireApproval: ['shell' as const] } };
 const nest = (definition: Definition): Step => ({ type: 'sentinel', definition });

@@ -10,6 +10,7 @@ import { approvalRule } from '../../../interpreter/approval-rules.ts';
 import { inheritanceOf } from '../../../interpreter/reach.ts';
 import type { Walk } from '../../../interpreter/walk-state.ts';
 import type { Definition, EscalationRule, Step } from '../../../language/model.ts';
+import { defined } from '../../../language/defined.ts';
 import { runInputOf, startInputOf, type StartInput } from '../../../workflows/messages/start-input.ts';
 import { randomRuns } from '../../random-runs.ts';
 import { MODES, runCase } from '../harness/run-case.ts';
@@ -42,7 +43,7 @@ const definitionOf = (
   name,
   loop: { type: 'once' },
   steps: inner,
-  ...(mode === undefined ? {} : { mode }),
+  ...defined({ mode }),
   ...(rules.length === 0
     ? {}
     : { escalateOn: rules.map((rule): EscalationRule => ({ condition: 'approval_needed', ...rule })) }),
@@ -50,7 +51,7 @@ const definitionOf = (
     requireApproval: classes,
     allowFiles: files,
     ...(steps === undefined ? {} : { budget: { steps } }),
-    ...(depth === undefined ? {} : { maxNestingDepth: depth }),
+    ...defined({ maxNestingDepth: depth }),
   },
 });
 
@@ -68,7 +69,7 @@ const startOf = (definition: Definition, nested?: StartInput['nested']): StartIn
   definition,
   project: '/',
   persona: 'ada',
-  ...(nested === undefined ? {} : { nested }),
+  ...defined({ nested }),
 });
 
 /** What a run starts with that comes to be out of another one. */

@@ -10,6 +10,7 @@ import {
 import type { Mode } from '../../../interpreter/simulation/scripted-host.ts';
 import { catalogue } from '../../catalogue.ts';
 import { runScriptedSegment } from './scripted-segment.ts';
+import { defined } from '../../../language/defined.ts';
 
 export { STRAIGHT, type Outcome };
 
@@ -33,7 +34,7 @@ export interface Surroundings {
 }
 
 export function runCase(scenario: Scenario, mode: Mode, { project, persona }: Surroundings = {}): Promise<Outcome> {
-  const surroundings = { ...(project === undefined ? {} : { project }), ...(persona === undefined ? {} : { persona }) };
+  const surroundings = defined({ project, persona });
   return runScenario(
     { catalogue, ...scenario },
     {

@@ -14,6 +14,7 @@ import type { QuickSteps } from '../../../activities/segment/quick-steps.ts';
 import { runSegment } from '../../../activities/segment/run-segment.ts';
 import type { Json } from '../../../language/json.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
+import { defined } from '../../../language/defined.ts';
 import type { OpenSession, Session, Store } from '../../../prisma/store/contract/contract.ts';
 import { JournalConflict } from '../../../prisma/store/contract/journal-conflict.ts';
 import { portionOf, type RunInput, type SegmentReport } from '../../../interpreter/host.ts';
@@ -59,7 +60,7 @@ function requestOf({ host, strand, key, stepsLeft, budget }: SegmentAsked): Segm
     tally: strand.path === '' ? position.tally : null,
     pausedMs: position.pausedMs,
     extensions: position.extensions,
-    ...(budget === undefined ? {} : { budget }),
+    ...defined({ budget }),
     ...editedStrand(host.walk, strand),
     forget: [],
   };

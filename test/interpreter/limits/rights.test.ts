@@ -1,6 +1,7 @@
 /** What a run has from the one whose step started it by a command holds for all of its histories. */
 import { expect, test } from 'vitest';
 import type { Definition } from '../../../language/model.ts';
+import { defined } from '../../../language/defined.ts';
 import type { RunLimits } from '../../../interpreter/effect.ts';
 import { rightsOf } from '../../../interpreter/limits.ts';
 import { runInputOf, startInputOf, type StartInput } from '../../../workflows/messages/start-input.ts';
@@ -28,7 +29,7 @@ const startOf = (nested?: StartInput['nested']): StartInput => ({
   definition: lax,
   project: '/',
   persona: 'ada',
-  ...(nested === undefined ? {} : { nested }),
+  ...defined({ nested }),
 });
 
 test('it may do what the run may that started it, and is bound by itself in time and passes', () => {

@@ -6,6 +6,7 @@ import { firstPosition, type CallFrame, type ModelFrame, type Position } from '.
 import { entriesOfSteps } from '../../../language/catalogue.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Definition, LlmStep, Step } from '../../../language/model.ts';
+import { defined } from '../../../language/defined.ts';
 import { freshPosition } from '../../../workflows/history/fresh-position.ts';
 import { advanceModels, settlePosition, type ModelRecords } from '../../../workflows/history/kept-host.ts';
 import type { Standing } from '../../../workflows/history/retrace.ts';
@@ -56,7 +57,7 @@ function positionOf(...frames: (ModelFrame | undefined)[]): Position {
           branches: frames.map((step) => ({
             status: 'open',
             own: {},
-            block: { at: 0, ...(step === undefined ? {} : { step }) },
+            block: { at: 0, ...defined({ step }) },
           })),
         },
       },

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { explain } from '../../../language/explain/explain.ts';
 import { touchesOf } from '../../../language/explain/touches.ts';
 import type { Definition, EscalationRule, Step } from '../../../language/model.ts';
+import { defined } from '../../../language/defined.ts';
 import { catalogue } from '../../catalogue.ts';
 
 const shell = (command: string, rest: Partial<Extract<Step, { type: 'shell' }>> = {}): Step => ({
@@ -268,7 +269,7 @@ test.each([
   ['skip', 'it ends at once'],
   ['cancel', 'it cancels those before it, and begins when they have ended'],
 ] as const)('a group, with %s', (onConflict, words) => {
-  const concurrency = { group: 'deploy-$target', ...(onConflict === undefined ? {} : { onConflict }) };
+  const concurrency = { group: 'deploy-$target', ...defined({ onConflict }) };
   expect(explain(once([shell('a')], { concurrency }), { catalogue }).bounds).toContain(
     `One run at a time of the group deploy-$target; where another one has it, ${words}.`,
   );

@@ -7,6 +7,7 @@ import { interpolateValue } from '../../../language/references/interpolation.ts'
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { BUILT_INS, scopeOf } from '../../../language/expression/scope.ts';
 import { renderShellLine } from '../../../language/references/shell-line.ts';
+import { defined } from '../../../language/defined.ts';
 
 interface Example {
   scope: JsonObject;
@@ -50,7 +51,7 @@ describe.each(pages)('docs/language/%s.md', (name) => {
         expect(result).toEqual({
           ok: true,
           value: example.givesNothing === true ? undefined : example.gives,
-          ...(example.unresolved === undefined ? {} : { lost: example.unresolved }),
+          ...defined({ lost: example.unresolved }),
         });
       else expect(result).toMatchObject({ ok: false, code: example.failsWith });
     }

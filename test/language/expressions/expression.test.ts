@@ -13,6 +13,7 @@ import {
   stringLengthMax,
 } from '../../../language/limits.ts';
 import { scopeOf } from '../../../language/expression/scope.ts';
+import { defined } from '../../../language/defined.ts';
 import { processorMs } from '../../elapsed.ts';
 
 interface Suite {
@@ -27,7 +28,7 @@ describe.each(readdirSync(folder))('%s', (file) => {
   const suite = JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Suite;
   test.each(suite.cases)('$expression', ({ expression, value, code, lost }) => {
     const result = tryEvaluate(expression, scopeOf(suite.scope));
-    if (code === undefined) expect(result).toEqual({ ok: true, value, ...(lost === undefined ? {} : { lost }) });
+    if (code === undefined) expect(result).toEqual({ ok: true, value, ...defined({ lost }) });
     else expect(result).toMatchObject({ ok: false, code });
     expect(tryEvaluate(expression, scopeOf(suite.scope))).toEqual(result);
   });

@@ -3,6 +3,8 @@
  * exactly a node, a group, an edge or a class is an error. Labels may hold nothing that Mermaid, its
  * directives, its comments, HTML or KaTeX would take for their own.
  */
+import { defined } from '../../../language/defined.ts';
+
 export interface Diagram {
   nodes: Map<string, { label: string; className?: string; groups: string[] }>;
   groups: Map<string, string>;
@@ -57,7 +59,7 @@ export function readMermaid(text: string): Diagram {
       diagram.nodes.set(id, {
         label: plainLabel(label),
         groups: [...open],
-        ...(className === undefined ? {} : { className }),
+        ...defined({ className }),
       });
     } else if (classDef !== null) classes.add(classDef[1] ?? '');
     else throw new Error(`not a line of a flowchart: ${line}`);

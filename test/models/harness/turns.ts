@@ -17,6 +17,7 @@ import { Double } from '../wires/double.ts';
 import { ollamaWire } from '../wires/ollama-wire.ts';
 import { openAiWire } from '../wires/openai-wire.ts';
 import { streamed, type Said, type Wire } from '../wires/wire.ts';
+import { defined } from '../../../language/defined.ts';
 
 export const WIRES: readonly [string, Wire][] = [anthropicWire, openAiWire, ollamaWire].map((wire) => [
   wire.kind,
@@ -56,8 +57,7 @@ export function turn(wire: Wire, double: Pick<Double, 'url'>, parts: TurnParts =
     {
       signal,
       limits: { headersMs: 5000, idleMs: 5000, ...limits },
-      ...(onDelta === undefined ? {} : { onDelta }),
-      ...(tape === undefined ? {} : { tape }),
+      ...defined({ onDelta, tape }),
     },
   );
 }

@@ -14,6 +14,7 @@ import type { Provider } from '../../../world/models/provider/provider.ts';
 import { takeTurn } from '../../../world/models/provider/take-turn.ts';
 import { factsOf } from '../../../world/models/records/table.ts';
 import type { JsonObject } from '../../../language/json.ts';
+import { defined } from '../../../language/defined.ts';
 import { root } from '../../project/tree.ts';
 import { failureOf, replyOf, TOOLS, type TurnParts } from '../harness/turns.ts';
 import { writeAdapter } from './gguf-adapter.ts';
@@ -58,8 +59,7 @@ describe.skipIf('missing' in small)(`a local model${why}`, () => {
     const facts = factsOf('local', asked.model, { ...(await describeFile(modelPath)), window: 1024 });
     return takeTurn(provider, asked, facts, {
       signal,
-      ...(limits === undefined ? {} : { limits }),
-      ...(onDelta === undefined ? {} : { onDelta }),
+      ...defined({ limits, onDelta }),
     });
   }
 

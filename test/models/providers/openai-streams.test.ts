@@ -1,6 +1,7 @@
 /** Streams of chat completions as the servers of people send them: what each of them says is read. */
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../language/json.ts';
+import { defined } from '../../../language/defined.ts';
 import { failureOf, replyOf, TOOLS, turn, useDouble } from '../harness/turns.ts';
 import { openAiWire as wire } from '../wires/openai-wire.ts';
 import { streamed } from '../wires/wire.ts';
@@ -27,7 +28,7 @@ const read = (path: string, id?: string): JsonObject => ({
   type: 'tool-call',
   name: 'code/read',
   input: { path },
-  ...(id === undefined ? {} : { id }),
+  ...defined({ id }),
 });
 const fn = (name: string, args: string): JsonObject => ({ type: 'function', function: { name, arguments: args } });
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Dialect } from '../../../world/models/openai/dialect.ts';
 import { openAiProvider } from '../../../world/models/openai/openai.ts';
 import type { JsonObject } from '../../../language/json.ts';
+import { defined } from '../../../language/defined.ts';
 import { failureOf, HELLO, replyOf, say, TOOLS, turn, useDouble } from '../harness/turns.ts';
 import { openAiWire as wire } from '../wires/openai-wire.ts';
 import { json, streamed, type Wire } from '../wires/wire.ts';
@@ -16,7 +17,7 @@ const data = (...chunks: JsonObject[]): string[] => [
 ];
 const calling = (...pieces: JsonObject[]): string[] => data(...pieces.map((piece) => ({ tool_calls: [piece] })));
 const fn = (name: string | undefined, args: string) => ({
-  function: { ...(name === undefined ? {} : { name }), arguments: args },
+  function: { ...defined({ name }), arguments: args },
 });
 
 test.each([

@@ -11,6 +11,7 @@ import type { Needs } from '../../../world/models/resolve/route.ts';
 import { NO_SETTINGS, type ModelSettings } from '../../../world/models/resolve/settings.ts';
 import { HELLO, TOOLS, useDouble } from '../harness/turns.ts';
 import { json } from '../wires/wire.ts';
+import { defined } from '../../../language/defined.ts';
 
 const double = useDouble();
 const project = mkdtempSync(join(tmpdir(), 'sentinel-resolve-'));
@@ -52,7 +53,7 @@ async function resolve(asked: string, world: World = {}, needs: Needs = text): P
     registry,
     program: { path: 'not-started' },
     project,
-    ...(world.layers === undefined ? {} : { layers: world.layers }),
+    ...defined({ layers: world.layers }),
   });
   for (const name of world.local ?? []) models.local.add(name, join(project, 'style.gguf'));
   return models.resolve(asked, needs, {

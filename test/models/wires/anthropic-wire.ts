@@ -1,12 +1,13 @@
 /** Anthropic's Messages API as it stands on the wire. */
 import { anthropicProvider } from '../../../world/models/anthropic/anthropic.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
+import { defined } from '../../../language/defined.ts';
 import { json, word, type Part, type Said, type Sent, type Wire } from './wire.ts';
 
 const event = (data: JsonObject): string => `event: ${word(data['type'])}\ndata: ${JSON.stringify(data)}\n\n`;
 
 const error = (type: string, message: string, details?: JsonObject): string =>
-  JSON.stringify({ type: 'error', error: { type, message, ...(details === undefined ? {} : { details }) } });
+  JSON.stringify({ type: 'error', error: { type, message, ...defined({ details }) } });
 
 function begun(part: Part): JsonObject {
   if ('text' in part) return { type: 'text', text: '', citations: null };

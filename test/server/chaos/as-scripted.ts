@@ -5,6 +5,7 @@ import { stage } from '../../../authoring/simulate/stage.ts';
 import { isJsonObject, type Json } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
+import { defined } from '../../../language/defined.ts';
 import { runScenario } from '../../../interpreter/simulation/run-scenario.ts';
 import { traceOf, type TracedRun } from '../../../interpreter/simulation/trace.ts';
 import type { Harness } from '../harness/harness.ts';
@@ -56,8 +57,7 @@ function tracedRun(handle: string, events: readonly RunEvent[], isNested: boolea
     handle,
     isNested,
     events,
-    result:
-      end === undefined ? null : { outcome: end.outcome, ...(end.limit === undefined ? {} : { limit: end.limit }) },
+    result: end === undefined ? null : { outcome: end.outcome, ...defined({ limit: end.limit }) },
   };
 }
 

@@ -14,6 +14,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { answerRun } from '../../../runs/steer-run.ts';
 import { isJsonObject, type Json } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
+import { defined } from '../../../language/defined.ts';
 import type { AnswerReply, AnswerRequest } from '../../../interpreter/questions.ts';
 import type { EditReply, EditRequest, StepList } from '../../../interpreter/edits.ts';
 import { EDIT, QUERIES } from '../../../workflows/messages/messages.ts';
@@ -143,7 +144,7 @@ async function startAll(): Promise<void> {
   for (const [n, [handle, definition]] of [...definitions].entries()) {
     await untilFewerThan(atOnce);
     const every = [undefined, 3, undefined, 1][n % 4];
-    await harness.start(definition, { handle, ...(every === undefined ? {} : { continueEvery: every }) });
+    await harness.start(definition, { handle, ...defined({ continueEvery: every }) });
   }
 }
 

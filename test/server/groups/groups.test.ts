@@ -1,6 +1,7 @@
 /** Groups of runs on real services: runs that wait in order, are skipped, or cancel the one before. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Concurrency, Definition, Step } from '../../../language/model.ts';
+import { defined } from '../../../language/defined.ts';
 import { createSchedule, steerSchedule } from '../../../runs/schedules.ts';
 import { catalogue } from '../../catalogue.ts';
 import { create, once } from '../harness/definitions.ts';
@@ -22,7 +23,7 @@ function grouped(onConflict?: Concurrency['onConflict'], steps: Step[] = [go]): 
     [create('$log', { name: '$name', did: 'began' }), ...steps, create('$log', { name: '$name', did: 'ended' })],
     {
       inputs: { log: 'log', name: 'a', target: 'prod' },
-      concurrency: { group: 'deploy-$log-$target', ...(onConflict === undefined ? {} : { onConflict }) },
+      concurrency: { group: 'deploy-$log-$target', ...defined({ onConflict }) },
       always: [create('$log', { name: '$name', did: 'tidied' })],
     },
   );

@@ -1,6 +1,7 @@
 /** Definitions that durability tests run, in canonical form. */
 import type { Json } from '../../../language/json.ts';
 import type { Definition, Step } from '../../../language/model.ts';
+import { defined } from '../../../language/defined.ts';
 
 export const shell = (command: string, rest: Partial<Extract<Step, { type: 'shell' }>> = {}): Step => ({
   type: 'shell',
@@ -12,7 +13,7 @@ export const create = (collection: string, data: { [name: string]: Json }, outpu
   type: 'command',
   command: 'data/create',
   params: { collection, data },
-  ...(outputTo === undefined ? {} : { outputTo }),
+  ...defined({ outputTo }),
 });
 
 export const list = (collection: string, outputTo: string): Step => ({

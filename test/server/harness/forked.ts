@@ -4,6 +4,7 @@ import { catalogue } from '../../catalogue.ts';
 import type { ItemsAsked } from '../../../client/history/ended-lists.ts';
 import { retryPlace } from '../../../client/history/retry-place.ts';
 import type { Harness } from './harness.ts';
+import { defined } from '../../../language/defined.ts';
 
 /** `bundle`: the workflow code, which walks the old history again. */
 export async function forkOf(harness: Harness, bundle: { code: string }, request: ForkRequest): Promise<Fork> {
@@ -20,9 +21,6 @@ export async function retryOf(
 ): Promise<Fork> {
   const run = await harness.store.runs.find(handle);
   if (run === null) throw new Error(`no run ${handle}`);
-  const { others: _others, ...place } = retryPlace(run, await harness.events(handle), {
-    ...(at === undefined ? {} : { at }),
-    ...(items === undefined ? {} : { items }),
-  });
+  const { others: _others, ...place } = retryPlace(run, await harness.events(handle), defined({ at, items }));
   return forkOf(harness, bundle, { ...more, handle, ...place });
 }

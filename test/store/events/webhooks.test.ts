@@ -10,6 +10,7 @@ import { BODY_BYTES_MAX, Webhooks } from '../../../worker/triggers/webhooks.ts';
 import { openStore } from '../../../prisma/store/open-store.ts';
 import { freePort } from '../../postgres.ts';
 import { useStore } from '../harness/opened.ts';
+import { defined } from '../../../language/defined.ts';
 
 const opened = useStore();
 const SECRET = 'a secret of some length';
@@ -91,7 +92,7 @@ function send({
   const all = {
     'content-type': 'application/json',
     'x-sentinel-signature': signatureHeader(secret, at, message),
-    ...(id === undefined ? {} : { 'x-event-id': id }),
+    ...defined({ 'x-event-id': id }),
     ...headers,
   };
   const kept = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));

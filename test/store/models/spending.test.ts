@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { AnswerTaken } from '../../../prisma/store/contract/models/conversation-contract.ts';
 import type { CostGroup, Spent } from '../../../prisma/store/contract/models/spending-contract.ts';
 import { useStore } from '../harness/opened.ts';
+import { defined } from '../../../language/defined.ts';
 
 const opened = useStore();
 
@@ -88,7 +89,7 @@ test('a tree is summed with its nested runs, failed attempts and lost ones', asy
 });
 
 async function groups(by: CostGroup, handle?: string): Promise<unknown[]> {
-  const { rows, total } = await opened.store.spending.sum({ by, ...(handle === undefined ? {} : { handle }) });
+  const { rows, total } = await opened.store.spending.sum({ by, ...defined({ handle }) });
   expect(rows.reduce((sum, { usd }) => sum + usd, 0)).toBe(total.usd);
   expect(rows.reduce((sum, { requests }) => sum + requests, 0)).toBe(total.requests);
   return rows.map(({ group, usd }) => [group, usd]);

@@ -17,6 +17,7 @@ import type { WireNames } from '../request/wire-names.ts';
 import { isDeep } from '../../../language/expression/nesting.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { turnCallsMax, valueDepthMax } from '../../../language/limits.ts';
+import { defined } from '../../../language/defined.ts';
 import { readArguments, readInput } from './json-arguments.ts';
 import { readUsage, type SaidUsage } from './usage.ts';
 
@@ -226,7 +227,7 @@ export class Assembler {
         type: 'tool-call',
         id,
         name,
-        ...(draft.beside === undefined ? {} : { beside: draft.beside }),
+        ...defined({ beside: draft.beside }),
       } as const;
       return [read.state === 'read' ? { ...call, input: read.input } : { ...call, input: {}, invalid: read.text }];
     });

@@ -4,6 +4,7 @@ import type { AnswerBlock, ImageBlock, Message, TextBlock, UserBlock } from '../
 import type { Effort, TurnRequest } from '../port/turn.ts';
 import type { ModelFacts } from '../records/facts.ts';
 import type { WireNames } from '../request/wire-names.ts';
+import { defined } from '../../../language/defined.ts';
 
 /** Of an answer, where neither the step nor the model's record bounds it. */
 const OUTPUT_TOKENS = 32_000;
@@ -49,7 +50,7 @@ export function toWire(
     ...(stop === undefined || stop.length === 0 ? {} : { stop_sequences: [...stop] }),
     ...thoughts.thinking,
     ...(Object.keys(output).length === 0 ? {} : { output_config: output }),
-    ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
+    ...defined({ temperature: request.temperature }),
     // Without a block of its own it marks the last one that can be kept.
     ...mark,
   };

@@ -2,6 +2,7 @@
 import { TurnError, type Finding } from '../port/turn-failure.ts';
 import { excerpt, type Refusal } from './refusal.ts';
 import { retryAfterMs } from './retry-after.ts';
+import { defined } from '../../../language/defined.ts';
 
 export interface Subject {
   /** Of the provider. */
@@ -21,7 +22,7 @@ export function refused(
   const requestId = headers.get('request-id') ?? headers.get('x-request-id') ?? undefined;
   const words = excerpt(said ?? text);
   const message = `${subject.name}/${subject.model}: ${whatItMeans(finding, subject)}${words === '' ? '' : ` (${words})`}`;
-  return new TurnError(finding, message, { status, ...(requestId === undefined ? {} : { requestId }) });
+  return new TurnError(finding, message, { status, ...defined({ requestId }) });
 }
 
 export function explainStatus(subject: Subject, refusal: Refusal, said?: string): TurnError {

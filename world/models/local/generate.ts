@@ -5,6 +5,7 @@ import { TurnError } from '../port/turn-failure.ts';
 import type { OpenContext } from './contexts.ts';
 import type { FromModel, LocalTurn, LocalUsage } from './protocol.ts';
 import { toHistory } from './to-history.ts';
+import { defined } from '../../../language/defined.ts';
 
 type Told = FromModel extends infer Message ? (Message extends { id: number } ? Omit<Message, 'id'> : never) : never;
 
@@ -45,7 +46,7 @@ export async function generate(
     onResponseChunk: ({ type, text }) => {
       if (text !== '') tell(type === undefined ? { type: 'text', text } : { type: 'thinking', text });
     },
-    ...(grammar === undefined ? {} : { grammar }),
+    ...defined({ grammar }),
   };
   const answer: LlamaChatResponse<ChatModelFunctions> = await chat.generateResponse(
     history,

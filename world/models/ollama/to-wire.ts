@@ -4,6 +4,7 @@ import { callsOf, textOf, type AssistantMessage, type Message, type UserMessage 
 import type { Effort, TurnRequest } from '../port/turn.ts';
 import type { ModelFacts } from '../records/facts.ts';
 import type { WireNames } from '../request/wire-names.ts';
+import { defined } from '../../../language/defined.ts';
 
 /** Fields that the server takes, and the package's types do not name. */
 type Wire = ChatRequest & { stream: true; truncate: boolean; shift: boolean };
@@ -28,12 +29,11 @@ export function toWire(request: TurnRequest, facts: ModelFacts, names: WireNames
             function: { name: names.wire(name), description, parameters: parameters as never },
           })),
         }),
-    ...(schema === undefined ? {} : { format: schema }),
+    ...defined({ format: schema }),
     ...(thinking === undefined ? {} : { think: think(thinking, facts) }),
     options: {
       ...(window === null ? {} : { num_ctx: window }),
-      ...(temperature === undefined ? {} : { temperature }),
-      ...(maxTokens === undefined ? {} : { num_predict: maxTokens }),
+      ...defined({ temperature, num_predict: maxTokens }),
       ...(stop === undefined || stop.length === 0 ? {} : { stop: [...stop] }),
     },
     // Without these the server drops the oldest messages and says nothing.

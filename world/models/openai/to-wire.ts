@@ -5,6 +5,7 @@ import { callsOf, textOf } from '../port/message.ts';
 import type { Effort, TurnRequest } from '../port/turn.ts';
 import type { WireNames } from '../request/wire-names.ts';
 import type { Dialect } from './dialect.ts';
+import { defined } from '../../../language/defined.ts';
 
 type Wire = OpenAI.Chat.ChatCompletionCreateParamsStreaming;
 type WireMessage = OpenAI.Chat.ChatCompletionMessageParam;
@@ -40,7 +41,7 @@ export function toWire(request: TurnRequest, dialect: Dialect, names: WireNames)
           tool_choice: toolChoice ?? 'auto',
         }),
     ...(schema === undefined ? {} : { response_format: format(schema, dialect) }),
-    ...(temperature === undefined ? {} : { temperature }),
+    ...defined({ temperature }),
     ...(maxTokens === undefined ? {} : { [dialect.maxTokens]: maxTokens }),
     ...(stop === undefined || stop.length === 0 ? {} : { stop: [...stop] }),
     ...(thinking === undefined || !dialect.effort ? {} : { reasoning_effort: EFFORTS[thinking] }),

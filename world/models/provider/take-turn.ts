@@ -4,6 +4,7 @@ import { unreadable } from '../http/call.ts';
 import { TurnError, type Finding, type TurnFailure } from '../port/turn-failure.ts';
 import { TURN_LIMITS, type TurnOptions, type TurnRequest, type TurnResult } from '../port/turn.ts';
 import type { TokenUsage } from '../../../language/models/token-usage.ts';
+import { defined } from '../../../language/defined.ts';
 import type { ModelFacts } from '../records/facts.ts';
 import { estimateRequest } from '../request/estimate.ts';
 import { fitRequest } from '../request/fit-request.ts';
@@ -66,7 +67,7 @@ function knowing(error: TurnError, { retires }: ModelFacts, author: string): Tur
   return new TurnError(
     { kind: 'model-not-found', retired: true },
     `${author}: the provider has retired this model (${retires.on}); name ${advice}, or give it an entry in "models.aliases" of sentinel.config`,
-    { cause: error, ...(error.status === undefined ? {} : { status: error.status }) },
+    { cause: error, ...defined({ status: error.status }) },
   );
 }
 
@@ -81,9 +82,7 @@ export function failureOf(
     message,
     provider,
     model,
-    ...(status === undefined ? {} : { status }),
-    ...(requestId === undefined ? {} : { requestId }),
-    ...(spent === undefined ? {} : { spent }),
+    ...defined({ status, requestId, spent }),
   };
 }
 

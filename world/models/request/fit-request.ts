@@ -8,6 +8,7 @@ import type { Omission, TurnRequest } from '../port/turn.ts';
 import { estimateRequest } from './estimate.ts';
 import { mendMessages } from './mend-messages.ts';
 import { toolNameProblems } from '../../../language/models/tool-names.ts';
+import { defined } from '../../../language/defined.ts';
 
 export interface FittedRequest {
   request: TurnRequest;
@@ -38,7 +39,7 @@ export function fitRequest(asked: TurnRequest, facts: ModelFacts, author: string
   const request: TurnRequest = {
     ...rest,
     ...defined(fitted),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...defined({ maxTokens }),
     messages: mendMessages(asked.messages, author),
   };
   return { request, omitted };
@@ -50,10 +51,6 @@ function canBeOff({ thinking }: ModelFacts): boolean {
 
 function withinOutput(maxTokens: number | undefined, { maxOutput }: ModelFacts): number | undefined {
   return maxTokens === undefined || maxOutput === null ? maxTokens : Math.min(maxTokens, maxOutput);
-}
-
-function defined<Part extends object>(part: Part): { [Key in keyof Part]: Exclude<Part[Key], undefined> } {
-  return Object.fromEntries(Object.entries(part).filter(([, value]) => value !== undefined)) as never;
 }
 
 function refuse(asked: TurnRequest, facts: ModelFacts, author: string): void {

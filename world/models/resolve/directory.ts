@@ -4,6 +4,7 @@ import type { ListedModel, Provider } from '../provider/provider.ts';
 import type { ModelFacts } from '../records/facts.ts';
 import { factsOf, type Overrides, type ProviderKind } from '../records/table.ts';
 import type { ModelSettings } from './settings.ts';
+import { defined } from '../../../language/defined.ts';
 
 export interface OpenProvider {
   kind: ProviderKind;
@@ -76,7 +77,7 @@ export class ModelDirectory {
   #overrides(name: string): Overrides {
     const { windows, prices } = this.settings;
     const [window, price] = [windows[name], prices[name]];
-    return { ...(window === undefined ? {} : { window }), ...(price === undefined ? {} : { prices: price }) };
+    return defined({ window, prices: price });
   }
 
   #free({ isLocal }: Provider): Partial<ModelFacts> {

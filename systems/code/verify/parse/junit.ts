@@ -1,6 +1,7 @@
 /** JUnit's XML, as pytest and Node's test runner write it. */
 import { XMLParser } from 'fast-xml-parser';
 import { type Finding, frameIn, type Parsed, type Printed, projectPath, type Spot, spotOf } from './finding.ts';
+import { defined } from '../../../../language/defined.ts';
 
 interface Case {
   name: string;
@@ -62,7 +63,7 @@ function caseOf(given: Record<string, string>, children: readonly Node[], suites
   );
   const { classname = '', file, line } = given;
   const name = [...suites.slice(suites[0] === 'pytest' ? 1 : 0), given['name'] ?? ''].join(' > ');
-  return { name, classname, faults, ...(file === undefined ? {} : { file }), ...(line === undefined ? {} : { line }) };
+  return { name, classname, faults, ...defined({ file, line }) };
 }
 
 /** `node --test --test-reporter=junit`: the place is in the stack. */
