@@ -36,7 +36,7 @@ export async function cancelByForce(
 ): Promise<Cancelled> {
   const forced = await forceCancel(parts, handle, by);
   const run = await parts.store.runs.find(handle);
-  const nothing = { held: null, waits: [], underWay: [], told: [], origin: null };
+  const nothing = { held: null, places: [], waits: [], underWay: [], told: [], origin: null };
   const report =
     run === null ? reportWithoutRow(handle, webUrlOf(handle, config)) : reportOf(run, config, Date.now(), nothing);
   return { report, questions: [], forced };

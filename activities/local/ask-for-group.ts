@@ -7,7 +7,7 @@ import type { GroupTurn } from '../../interpreter/host.ts';
 import type { RunContext, Store } from '../../prisma/store/contract/contract.ts';
 
 interface Parts {
-  store: Pick<Store, 'groups' | 'runs' | 'events'>;
+  store: Pick<Store, 'leases' | 'runs' | 'events'>;
   /** Null: the run has ended. */
   runs: { control(handle: string, verb: 'cancel', said: { reason: string; id: string }): Promise<unknown> };
 }
@@ -35,7 +35,8 @@ export async function askForGroup(
 ): Promise<GroupTurn> {
   const whenHeld = WHEN_HELD[onConflict];
   await takeBackEnd(store, handle);
-  const { before, holder, later = [], endedBy } = await store.groups.ask({ handle, project, group, since, whenHeld });
+  const lease = { kind: 'group', project, name: group, capacity: 1 } as const;
+  const { before, holder, later = [], endedBy } = await store.leases.ask({ ...lease, handle, since, whenHeld });
   if (before === null) return { state: 'taken' };
   if (onConflict === 'skip') return { state: 'skipped', holder: holder ?? before[0] ?? endedBy ?? handle };
   const cancel = (other: string, by: string): Promise<unknown> =>

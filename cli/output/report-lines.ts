@@ -4,6 +4,7 @@ import { previewOf, shortened } from '../../language/events/preview.ts';
 import type { Paint } from '../../client/show/paint.ts';
 import { groupWords } from '../../language/events/group-words.ts';
 import type { GroupReport } from '../../client/lookup/run-groups.ts';
+import type { LeaseReport } from '../../client/lookup/run-leases.ts';
 import type { FailingRun, RunReport } from '../../client/lookup/run-report.ts';
 import { durationText, oneLine } from '../../client/show/trace.ts';
 
@@ -34,6 +35,7 @@ export function reportLines(report: RunReport & { name?: string; failing?: Faili
     origin,
     reason,
     group,
+    leases = [],
     waits = [],
     underWay = [],
     told = [],
@@ -55,6 +57,8 @@ export function reportLines(report: RunReport & { name?: string; failing?: Faili
     lines.push(
       `  under way: ${step} ${shortened(oneLine(label), shownMax)}, since ${clockText(new Date(since), new Date())}`,
     );
+  for (const lease of leases)
+    lines.push(`  ${lease.state === 'taken' ? leaseText(lease) : paint.warn(leaseText(lease))} (${lease.step})`);
   for (const wait of waits)
     lines.push(
       `  waiting for ${paint.warn(wait.for)} until ${clockText(new Date(wait.until), new Date())}${limitIn(wait.why)} (${wait.step})`,
@@ -81,6 +85,14 @@ function failingLines({ times, finding, remedy }: FailingRun, paint: Paint): str
 
 export function groupText({ name, state, behind, ahead }: GroupReport): string {
   return groupWords({ group: name, state, holder: behind ?? 'a run that is about to begin', ahead });
+}
+
+function leaseText({ name, capacity, state, behind, ahead }: LeaseReport): string {
+  const lease = `the lease "${oneLine(name)}"`;
+  if (state === 'taken') return `has ${capacity === 1 ? '' : 'a place in '}${lease}`;
+  const holders = behind.length === 0 ? '' : ` behind ${[...new Set(behind)].join(', ')}`;
+  const others = ahead === 0 ? '' : `, with ${ahead} more before this step`;
+  return `waits for ${capacity === 1 ? '' : 'a place in '}${lease}${holders}${others}`;
 }
 
 /** Whoever set a limit wants to know of it here; what a provider says stands in the warning. */

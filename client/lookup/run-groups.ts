@@ -1,6 +1,6 @@
 /** Places of runs in the groups that their definitions name, as people see them. */
 import type { Store } from '../../prisma/store/contract/contract.ts';
-import type { PlaceInGroup } from '../../prisma/store/contract/group-contract.ts';
+import type { PlaceInLease } from '../../prisma/store/contract/lease-contract.ts';
 
 /** `behind`: the run that has the group, where another one does; `ahead`: how many are before this one. */
 export interface GroupReport {
@@ -10,14 +10,15 @@ export interface GroupReport {
   ahead: number;
 }
 
-export function groupReport({ group, isTaken, holder, ahead }: PlaceInGroup): GroupReport {
-  return { name: group, state: isTaken ? 'taken' : 'waiting', behind: isTaken ? null : holder, ahead };
+export function groupReport({ name, isTaken, holders, ahead }: PlaceInLease): GroupReport {
+  return { name, state: isTaken ? 'taken' : 'waiting', behind: isTaken ? null : (holders[0] ?? null), ahead };
 }
 
 /** By handle, of those that go on. */
 export async function groupsOf(
-  { groups }: Pick<Store, 'groups'>,
+  { leases }: Pick<Store, 'leases'>,
   handles: readonly string[],
 ): Promise<ReadonlyMap<string, GroupReport>> {
-  return new Map((await groups.placesOf(handles)).map((place) => [place.handle, groupReport(place)]));
+  const places = (await leases.placesOf(handles)).filter(({ kind }) => kind === 'group');
+  return new Map(places.map((place) => [place.handle, groupReport(place)]));
 }

@@ -12,11 +12,11 @@ import type {
   Told,
   Warning,
 } from '../../language/events/run-event.ts';
-import { defined } from '../../language/defined.ts';
 import type { Run, Store } from '../../prisma/store/contract/contract.ts';
-import type { PlaceInGroup } from '../../prisma/store/contract/group-contract.ts';
+import type { PlaceInLease } from '../../prisma/store/contract/lease-contract.ts';
 import type { Config } from '../../services/config/config.ts';
 import { groupReport, type GroupReport } from './run-groups.ts';
+import { leaseReports, type LeaseReport } from './run-leases.ts';
 import { workflowIdOf } from '../../workflows/messages/messages.ts';
 
 export interface RunReport {
@@ -43,6 +43,8 @@ export interface RunReport {
   waits?: { step: string; for: string; until: string; why: string }[];
   /** Its place in the group that its definition names, while it goes on. */
   group?: GroupReport;
+  /** Places of its steps in the leases that their commands ask for. */
+  leases?: LeaseReport[];
   /** What models were told and no turn has heard yet. */
   told?: { step: string; id: string; text: string; by: string }[];
 }
@@ -58,7 +60,8 @@ export interface FailingRun {
 
 /** What is said of a run besides its row. */
 export interface SaidOf {
-  place?: PlaceInGroup;
+  /** Of the run and of its steps. */
+  places: readonly PlaceInLease[];
   waits: readonly Warning[];
   underWay: readonly StepStarted[];
   told: readonly Told[];
@@ -66,21 +69,21 @@ export interface SaidOf {
 }
 
 export async function saidOf(
-  store: Pick<Store, 'events' | 'groups'>,
+  store: Pick<Store, 'events' | 'leases'>,
   { handle, finishedAt }: Pick<Run, 'handle' | 'finishedAt'>,
 ): Promise<SaidOf> {
   const first = store.events.after(handle, -1, 1);
-  if (finishedAt !== null) return { waits: [], underWay: [], told: [], origin: originIn(await first) };
-  const [begun, waits, underWay, words, [place]] = await Promise.all([
+  if (finishedAt !== null) return { places: [], waits: [], underWay: [], told: [], origin: originIn(await first) };
+  const [begun, waits, underWay, words, places] = await Promise.all([
     first,
     store.events.waits(handle, Date.now()),
     store.events.underWay(handle),
     store.events.latest(handle, ['told', 'heard'], wordsLookedAt),
-    store.groups.placesOf([handle]),
+    store.leases.placesOf([handle]),
   ]);
   const heard = new Set(words.flatMap((word) => (word.type === 'heard' ? [word.id] : [])));
   return {
-    ...defined({ place }),
+    places,
     waits,
     underWay: innermost(underWay),
     told: words.flatMap((word) => (word.type === 'told' && !heard.has(word.id) ? [word] : [])),
@@ -118,9 +121,11 @@ export function reportOf(
   run: Run,
   config: Config,
   now: number,
-  { held, place, waits, underWay, told, origin }: SaidOf & { held: Paused | null },
+  { held, places, waits, underWay, told, origin }: SaidOf & { held: Paused | null },
 ): RunReport {
   const byStep = new Map(waits.map((wait) => [wait.key, wait]));
+  const place = places.find(({ kind }) => kind === 'group');
+  const leases = leaseReports(places);
   return {
     handle: run.handle,
     status: run.status,
@@ -136,6 +141,7 @@ export function reportOf(
     ...(underWay.length === 0 ? {} : { underWay: underWay.slice(0, stepsShownMax).map(stepOf) }),
     ...(byStep.size === 0 ? {} : { waits: [...byStep.values()].map(waitOf) }),
     ...(place === undefined ? {} : { group: groupReport(place) }),
+    ...(leases.length === 0 ? {} : { leases }),
     ...(told.length === 0 ? {} : { told: told.map(({ key, id, text, by }) => ({ step: key, id, text, by })) }),
   };
 }

@@ -9,8 +9,8 @@ import { cassettes } from './models/cassettes.ts';
 import { evaluations } from './evaluations/evaluations.ts';
 import { definitions } from './values/definitions.ts';
 import { logs } from './logs/logs.ts';
-import { groups } from './runs/groups.ts';
 import { inbox } from './runs/inbox.ts';
+import { leases } from './runs/leases.ts';
 import { installation } from './values/installation.ts';
 import { incidents } from './runs/incidents.ts';
 import { lostSteps } from './runs/lost-steps.ts';
@@ -67,7 +67,7 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
     incidents: incidents(database),
     lostSteps: lostSteps(database),
     limits: limits(database),
-    groups: groups(database),
+    leases: leases(database, announcer, listener),
     notifications: notifications(database),
     signals: signals(database, announcer, listener),
     executions: executions(database, announcer, listener),

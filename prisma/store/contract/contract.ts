@@ -16,7 +16,7 @@ import type { SystemTables } from './system-contract.ts';
 import type { Evaluations } from '../evaluations/evaluation-contract.ts';
 import type { Signals } from './event-contract.ts';
 import type { Executions } from './execution-contract.ts';
-import type { GroupStore } from './group-contract.ts';
+import type { LeaseStore } from './lease-contract.ts';
 import type { Incidents } from './incident-contract.ts';
 import type { LostSteps } from './lost-steps-contract.ts';
 import type { LimitStore, NotificationStore } from './models/limit-contract.ts';
@@ -329,7 +329,7 @@ export interface Store {
   incidents: Incidents;
   lostSteps: LostSteps;
   limits: LimitStore;
-  groups: GroupStore;
+  leases: LeaseStore;
   notifications: NotificationStore;
   signals: Signals;
   executions: Executions;

@@ -28,8 +28,15 @@ export const EVENT_CHANNEL = 'sentinel_event';
 export const FILES_CHANNEL = 'sentinel_files';
 /** A background process printed something, or ended; with its execution's id. */
 export const EXECUTION_CHANNEL = 'sentinel_execution';
+/** A place was left; with what names the lease. */
+export const LEASE_CHANNEL = 'sentinel_lease';
 export type Channel =
-  typeof RUN_CHANNEL | typeof LOG_CHANNEL | typeof EVENT_CHANNEL | typeof FILES_CHANNEL | typeof EXECUTION_CHANNEL;
+  | typeof RUN_CHANNEL
+  | typeof LOG_CHANNEL
+  | typeof EVENT_CHANNEL
+  | typeof FILES_CHANNEL
+  | typeof EXECUTION_CHANNEL
+  | typeof LEASE_CHANNEL;
 
 const NOTIFY = `
   select pg_notify(n.channel, n.handle) from unnest($1::text[], $2::text[]) as n(channel, handle)

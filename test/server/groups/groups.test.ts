@@ -50,12 +50,12 @@ test('three runs go on one after the other, in the order in which they were star
   const third = await start('a3');
   await waits(third);
   expect((await harness.state(third)).reason).toBe(`waits for the group "deploy-three-prod" behind ${first}`);
-  const places = await harness.store.groups.placesOf([first, second, third]);
-  expect(places.map(({ handle, isTaken, holder, ahead }) => ({ handle, isTaken, holder, ahead }))).toEqual(
+  const places = await harness.store.leases.placesOf([first, second, third]);
+  expect(places.map(({ handle, isTaken, holders, ahead }) => ({ handle, isTaken, holders, ahead }))).toEqual(
     expect.arrayContaining([
-      { handle: first, isTaken: true, holder: first, ahead: 0 },
-      { handle: second, isTaken: false, holder: first, ahead: 1 },
-      { handle: third, isTaken: false, holder: first, ahead: 2 },
+      { handle: first, isTaken: true, holders: [first], ahead: 0 },
+      { handle: second, isTaken: false, holders: [first], ahead: 1 },
+      { handle: third, isTaken: false, holders: [first], ahead: 2 },
     ]),
   );
   const status = await harness.command('status', third);
@@ -78,7 +78,7 @@ test('three runs go on one after the other, in the order in which they were star
   expect(await words('three')).toEqual(
     ['a1', 'a2', 'a3'].flatMap((name) => [`${name} began`, `${name} ended`, `${name} tidied`]),
   );
-  expect(await harness.store.groups.placesOf([first, second, third])).toEqual([]);
+  expect(await harness.store.leases.placesOf([first, second, third])).toEqual([]);
 });
 
 test('of eight that are started at once one goes on at a time', async () => {
@@ -131,8 +131,8 @@ test.each(['cancel', 'queue'] as const)(
   async (how) => {
     const log = `late-${how}`;
     const later = await harness.start(once('later', [{ type: 'watch', event: `${log}:go` }]));
-    const place = { handle: later, project: harness.project, group: `deploy-${log}-prod` };
-    await harness.store.groups.ask({ ...place, since: Date.now() + 60_000, whenHeld: 'end-earlier' });
+    const lease = { kind: 'group', project: harness.project, name: `deploy-${log}-prod`, capacity: 1 } as const;
+    await harness.store.leases.ask({ ...lease, handle: later, since: Date.now() + 60_000, whenHeld: 'end-earlier' });
     const { handle, result } = await harness.run(grouped(how), { inputs: { log, name: 'l1' } });
     expect(result).toMatchObject({ outcome: 'cancelled' });
     const status = await harness.command('status', handle);

@@ -1,6 +1,6 @@
 /** Groups of runs: one has its turn, the others theirs in the order in which they were started, whatever ends the runs. */
 import { expect, test } from 'vitest';
-import type { GroupStanding } from '../../../prisma/store/contract/group-contract.ts';
+import type { LeaseStanding } from '../../../prisma/store/contract/lease-contract.ts';
 import type { Run } from '../../../prisma/store/contract/contract.ts';
 import { openStore } from '../../../prisma/store/open-store.ts';
 import { settleRun } from '../../../runs/settle-run.ts';
@@ -14,14 +14,16 @@ async function begin(...handles: string[]): Promise<void> {
 
 const end = (handle: string): Promise<void> => opened.store.events.append(handle, [finished(9)]);
 
+const group = (name: string) => ({ kind: 'group', project: '/project', name, capacity: 1 }) as const;
+
 interface Wish {
   since?: number;
   project?: string;
   whenHeld?: 'wait' | 'leave' | 'end-earlier';
 }
 
-const ask = (handle: string, group: string, rest: Wish = {}, store = opened.store): Promise<GroupStanding> =>
-  store.groups.ask({ handle, group, project: '/project', since: 1_000, whenHeld: 'wait', ...rest });
+const ask = (handle: string, name: string, rest: Wish = {}, store = opened.store): Promise<LeaseStanding> =>
+  store.leases.ask({ ...group(name), handle, since: 1_000, whenHeld: 'wait', ...rest });
 
 test('the first has it, the others wait in the order in which they were started', async () => {
   await begin('a1', 'a2', 'a3', 'a4');
@@ -110,17 +112,17 @@ test('places are told as long as the runs go on', async () => {
   await ask('h1', 'h', { since: 1 });
   await ask('h2', 'h', { since: 2 });
   await ask('h3', 'h', { since: 3 });
-  const place = { group: 'h', holder: 'h1' };
-  expect(await opened.store.groups.placesOf(['h1', 'h3', 'nobody'])).toEqual(
+  const place = { ...group('h'), step: null };
+  expect(await opened.store.leases.placesOf(['h1', 'h3', 'nobody'])).toEqual(
     expect.arrayContaining([
-      { ...place, handle: 'h1', isTaken: true, ahead: 0 },
-      { ...place, handle: 'h3', isTaken: false, ahead: 2 },
+      { ...place, holders: ['h1'], handle: 'h1', isTaken: true, ahead: 0, since: expect.any(Number) as number },
+      { ...place, holders: ['h1'], handle: 'h3', isTaken: false, ahead: 2, since: 3 },
     ]),
   );
   await end('h1');
-  await opened.store.groups.sweep();
-  expect(await opened.store.groups.placesOf(['h1', 'h3'])).toEqual([
-    { handle: 'h3', group: 'h', isTaken: false, holder: null, ahead: 1 },
+  await opened.store.leases.sweep();
+  expect(await opened.store.leases.placesOf(['h1', 'h3'])).toEqual([
+    { ...place, handle: 'h3', isTaken: false, holders: [], ahead: 1, since: 3 },
   ]);
 });
 
