@@ -1,31 +1,29 @@
 /**
- * A step that asks something of the world. Its action is decided (mode, approval, budget) before
- * anything of it happens, and in that order; then it happens once for its key.
+ * A step that asks something of the world. Its action is judged before anything of it happens (judges.ts); then it
+ * happens once for its key.
  */
 import type { Step, Definition, SentinelStep } from '../language/model.ts';
-import { actionAsked, approveAction, askAnew, permissionToAsk, type Decision } from './approval.ts';
-import { askBudget, begin, budgetSpent, costOf, priceOf, settle } from './budget.ts';
+import { actionAsked, asksAbout } from './approval.ts';
+import { budgetSpent, costOf, settle } from './budget.ts';
 import { withCost } from './command-cost.ts';
 import { wait, type Walking } from './drive.ts';
-import { effectOf, isQuick, labelOf, refusedAction, type Built, visible } from './build-effect.ts';
+import { effectOf, isQuick, labelOf, type Built, visible } from './build-effect.ts';
 import { shieldOf, type Strand, type RunInput } from './host.ts';
-import type { Effect, Flow, Reply, Ending, Place } from './effect.ts';
+import type { Effect, Flow, Limit, Reply, Ending, Place } from './effect.ts';
 import { exitFailure } from './exit-code.ts';
 import { heldBackIn } from './held-back.ts';
 import { finish } from './results.ts';
 import { record, type Walk } from './walk-state.ts';
-import { holdAtLimit, holdMeanwhile, limitReached, pausesAt, timeoutOf, type Limit, remainingMs } from './limits.ts';
+import { holdAtLimit, holdMeanwhile, limitReached, pausesAt, timeoutOf, remainingMs } from './limits.ts';
 import { performInTime } from './outcome.ts';
 import type { BlockFrame } from './position.ts';
 import { noteWatched } from './waits.ts';
-import { canonicalText } from '../language/canonical.ts';
-import { entryOf, type Catalogue, type Permission } from '../language/catalogue.ts';
-import type { Json } from '../language/json.ts';
+import type { Catalogue } from '../language/catalogue.ts';
 import { withDefaults, type FailureInfo } from '../language/failure.ts';
 import type { Finding } from '../language/read/nested-definition.ts';
-import { handedIn, withProgram } from '../language/read/started-program.ts';
 import { isReferredLater } from '../language/references/written-references.ts';
 import { Reader, namesAt } from './names.ts';
+import { passAction } from './pass-action.ts';
 
 type ActionStep = Extract<Step, { type: 'shell' | 'command' | 'emit' | 'sentinel' | 'watch' }>;
 
@@ -38,14 +36,17 @@ export function* walkAction(
 ): Walking<Flow> {
   for (;;) {
     const startedAt = walk.host.now();
+    const asked = actionAsked(walk, step, place, frame);
     const given =
-      step.type === 'sentinel' && isGiven(step.definition, walk.input.library)
+      asked === null && step.type === 'sentinel' && isGiven(step.definition, walk.input.library)
         ? yield* readGiven(walk, strand, step, place, step.definition.$ref)
         : null;
     const built =
-      given !== null && 'failure' in given
-        ? { ...given, unresolved: [] }
-        : build(walk, strand, given?.step ?? inheriting(walk, step), place, frame);
+      asked !== null
+        ? { effect: { ...asked, timeoutMs: timeoutOf(walk, step, strand) } }
+        : given !== null && 'failure' in given
+          ? given
+          : build(walk, strand, given?.step ?? inheriting(walk, step), place, frame);
     if ('failure' in built)
       return finish(walk, strand, step, place, startedAt, { failure: built.failure }, labelOf(step));
     const action: Effect =
@@ -82,73 +83,27 @@ export function* walkAction(
 export type Acted =
   { effect: Effect; reply: Reply; ended: Flow | null } | { failure: FailureInfo; skip: boolean } | { flow: Flow };
 
-/** Decides an action, and performs it. `frame` keeps the question about it. */
+/** Has an action judged, and performs it. `frame` keeps the question about it. */
 export function* act(
   walk: Walk,
   strand: Strand,
   step: ActionStep,
   place: Place,
   frame: BlockFrame,
-  built: Effect,
+  action: Effect,
 ): Walking<Acted> {
-  let action = built;
-  const permission = permissionToAsk(walk, action);
-  if (permission !== null) {
-    const decision = yield* decide(walk, strand, step, place, frame, { effect: action, permission });
-    if (!('perform' in decision)) return decision;
-    action = decision.perform;
-  }
-  const refused = refusedAction(walk, action);
-  if (refused) return { failure: refused, skip: false };
-  const bounded = yield* askBudget(walk, strand, priceOf(action));
-  if (bounded) return { flow: bounded };
-  const effect = begin(walk, strand, action);
+  const passing = yield* passAction(walk, strand, action, asksAbout(walk, strand, step, place, frame));
+  if (!('allowed' in passing)) return passing;
+  const { allowed } = passing;
+  const { effect } = allowed;
   if (!isQuick(step, walk.input.catalogue, walk.input.limits))
     record(walk, { type: 'step-started', key: place.key, step: step.type, label: effect.label });
-  const pending = performInTime(walk, strand, step, effect);
+  const pending = performInTime(walk, strand, step, allowed);
   const ended = effect.type === 'sentinel' && effect.wait ? yield* holdMeanwhile(walk, strand, pending) : null;
   const reply = withCost(walk, effect, yield* wait(pending));
   settle(walk, effect.key, reply);
   noteWatched(walk, effect, reply);
   return { effect, reply, ended };
-}
-
-/** An edited action that would do something else than what was shown is asked about once more. */
-function* decide(
-  walk: Walk,
-  strand: Strand,
-  step: ActionStep,
-  place: Place,
-  frame: BlockFrame,
-  { effect, permission }: { effect: Effect; permission: Permission },
-): Walking<Decision> {
-  for (let action = effect; ;) {
-    const known = yield* inFull(walk, action);
-    if ('code' in known) return { failure: known, skip: false };
-    const decision = yield* approveAction(walk, strand, step, place, frame, { effect: known, permission });
-    if (!('perform' in decision)) return decision;
-    const meant = yield* resolve(walk, decision.perform);
-    if ('code' in meant) return { failure: meant, skip: false };
-    if (canonicalText(resolvedOf(meant)) === canonicalText(resolvedOf(known))) return { perform: meant };
-    askAnew(walk, place, frame);
-    action = meant;
-  }
-}
-
-const resolvedOf = (effect: Effect): Json => (effect.type === 'command' ? (effect.resolved ?? null) : null);
-
-function* inFull(walk: Walk, effect: Effect): Walking<Effect | FailureInfo> {
-  const started = yield* readStarted(walk, effect);
-  return 'code' in started ? started : yield* resolve(walk, started);
-}
-
-/** What is asked about a command that the project decides about is what it would do, as the project is now. */
-function* resolve(walk: Walk, effect: Effect): Walking<Effect | FailureInfo> {
-  if (effect.type !== 'command' || effect.resolved !== undefined) return effect;
-  if (entryOf(walk.input.catalogue, effect.command).resolves !== true) return effect;
-  const found = yield* wait(walk.host.resolve(effect));
-  if ('resolved' in found) return { ...effect, resolved: found.resolved };
-  return { ...found.failure, message: `${effect.key}: ${found.failure.message}` };
 }
 
 /** No limit of the run ends a step of a clean-up, and none at which it is held a nested run. */
@@ -175,30 +130,14 @@ function inheriting(walk: Walk, step: ActionStep): ActionStep {
   return { ...step, definition: withDefaults(step.definition, walk.input.definition.defaults) };
 }
 
-/** The action: the one that was asked about, or the step's as its references say now. */
+/** The action as the step's references say now. */
 function build(walk: Walk, strand: Strand, step: ActionStep, place: Place, frame: BlockFrame): Built {
-  const asked = actionAsked(walk, step, place, frame);
-  if (asked !== null)
-    return {
-      effect: { ...asked, timeoutMs: timeoutOf(walk, step, strand) },
-      unresolved: [],
-    };
   const built = effectOf(walk, strand, step, place, frame.edit);
   for (const name of built.unresolved) {
     const message = `${place.key}: "${name}" has no value here`;
     record(walk, { type: 'warning', key: place.key, code: 'UNRESOLVED_REFERENCE', message });
   }
   return built;
-}
-
-/** What is asked about a command that starts a run is the definition that it would start, as it is now. */
-function* readStarted(walk: Walk, effect: Effect): Walking<Effect | FailureInfo> {
-  if (effect.type !== 'command' || effect.starts === undefined || effect.library !== undefined) return effect;
-  const handed = handedIn(effect.params);
-  if (handed === null) return effect;
-  const read = yield* wait(walk.host.readStarted(effect.key, handed));
-  if ('fault' in read) return { code: 'RUN_NOT_STARTED', message: `${effect.key}: ${read.fault}`, retryable: false };
-  return { ...effect, params: withProgram(effect.params, read.definition), library: read.library };
 }
 
 /**

@@ -1,20 +1,18 @@
 /**
- * Approvals: the step that asks for one, and actions that need one (`safety.requireApproval`).
+ * Approvals: the step that asks for one, and questions about actions (`safety.requireApproval`, and rules that ask).
  *
  * What is approved is one exact action. It is kept with its question, so that what runs is what was
  * shown, whatever the clock or a variable says by then; when the step itself has changed meanwhile,
  * the question is withdrawn and the action as it is now is asked about.
  */
 import { canonicalText } from '../language/canonical.ts';
-import type { Permission } from '../language/catalogue.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import type { JsonObject } from '../language/json.ts';
 import type { ApprovalStep, Step } from '../language/model.ts';
-import { isToApprove, permissionOfCommand } from '../language/permissions.ts';
-import type { Answer } from '../language/events/question.ts';
+import type { Answer, Priority } from '../language/events/question.ts';
 import type { Walking } from './drive.ts';
 import { readApproval, edited } from './build-effect.ts';
-import { actionOf, actionWords } from './shown-action.ts';
+import { actionWords, shownAction } from './shown-action.ts';
 import { aborted, notify } from './escalation.ts';
 import type { Strand } from './host.ts';
 import type { Effect, Flow, Ending, Place } from './effect.ts';
@@ -22,18 +20,10 @@ import { finish } from './results.ts';
 import { record, type Walk } from './walk-state.ts';
 import type { BlockFrame } from './position.ts';
 import { ask, withdrawOpen } from './questions.ts';
-import { approvalRule } from './approval-rules.ts';
 import { ruleFor } from './program.ts';
-
-/** The class of an action that must not happen unapproved; null where it may. */
-export function permissionToAsk({ input: { catalogue, handle, limits } }: Walk, effect: Effect): Permission | null {
-  const { requireApproval = [] } = limits;
-  if (effect.type === 'shell') return isToApprove(catalogue, requireApproval, 'shell') ? 'shell' : null;
-  if (effect.type !== 'command') return null;
-  const { command, params } = effect;
-  const permission = permissionOfCommand(catalogue, command, params);
-  return isToApprove(catalogue, requireApproval, permission, { command, params, handle }) ? permission : null;
-}
+import { actionOf } from './action.ts';
+import type { Asks, Decision } from './pass-action.ts';
+import type { Asking } from './verdict.ts';
 
 /** The action that the step's open or answered question is about, unless the step is another one now. */
 export function actionAsked(walk: Walk, step: Step, place: Place, frame: BlockFrame): Effect | null {
@@ -45,48 +35,85 @@ export function actionAsked(walk: Walk, step: Step, place: Place, frame: BlockFr
 }
 
 /** What was asked about a step, and answered, holds no longer. */
-export function askAnew(walk: Walk, { key }: Place, frame: BlockFrame): void {
-  withdrawOpen(walk, key);
-  walk.position.answered = walk.position.answered.filter(({ id }) => id !== key);
+function askAnew(walk: Walk, place: Place, frame: BlockFrame): void {
+  forgetAnswer(walk, place);
   delete frame.step;
 }
 
-export type Decision = { perform: Effect } | { flow: Flow } | { failure: FailureInfo; skip: boolean };
+export function forgetAnswer(walk: Walk, { key }: Place): void {
+  withdrawOpen(walk, key);
+  walk.position.answered = walk.position.answered.filter(({ id }) => id !== key);
+}
 
-/** Decides an action before anything of it happens. */
-export function* approveAction(
+/** A person is asked about the action of a step, and the question is kept in the frame. */
+export function asksAbout(walk: Walk, strand: Strand, step: Step, place: Place, frame: BlockFrame): Asks {
+  return {
+    ask(effect, asks) {
+      frame.step = { type: 'asked', about: step, effect };
+      const words = wish(walk, place.key, step, effect);
+      return askPersona(walk, strand, place, { effect, words, asks, action: shownAction(effect) });
+    },
+    tell(effect) {
+      if (frame.step?.type !== 'asked')
+        notify(walk, place.key, 'approval_needed', priorityOf(walk), wish(walk, place.key, step, effect));
+      frame.step = { type: 'asked', about: step, effect };
+    },
+    askAnew: () => askAnew(walk, place, frame),
+  };
+}
+
+interface Wish {
+  effect: Effect;
+  /** The action in a line, and as it is shown: what the answer holds for. */
+  words: string;
+  action: JsonObject;
+  asks: readonly Asking[];
+}
+
+export function* askPersona(
   walk: Walk,
   strand: Strand,
-  step: Step,
   place: Place,
-  frame: BlockFrame,
-  { effect, permission }: { effect: Effect; permission: Permission },
+  { effect, words, action, asks }: Wish,
 ): Walking<Decision> {
-  const rule = approvalRule(walk.input.limits, permission);
-  const message = `${place.key} wants to ${permission === 'shell' ? 'run' : permission}: ${actionWords(step, effect)}`;
-  const priority = ruleFor(walk.input.definition, 'approval_needed')?.priority ?? 'normal';
-  if (rule === 'abort') return { failure: rejected(place.key, 'the definition lets nobody approve it'), skip: false };
-  if (rule === 'notify') {
-    if (frame.step?.type !== 'asked') notify(walk, place.key, 'approval_needed', priority, message);
-    frame.step = { type: 'asked', about: step, effect };
-    return { perform: effect };
-  }
-  frame.step = { type: 'asked', about: step, effect };
-  const action = actionOf(effect);
+  const shown = asks.filter(({ isShown }) => isShown === true);
+  const rules = shown.map(({ rule, why }) => ({ rule, why }));
   const verdict = yield* ask(walk, strand, {
     id: place.key,
     key: place.key,
     kind: 'action',
-    message,
-    choices: ['approve', 'reject', 'skip', 'edit', 'abort'],
-    show: { permission, action },
-    priority,
+    message: `${words}${shown.map(({ rule, why }) => ` (rule "${rule}": ${why})`).join('')}`,
+    choices: isEditable(effect)
+      ? ['approve', 'reject', 'skip', 'edit', 'abort']
+      : ['approve', 'reject', 'skip', 'abort'],
+    show: { permission: actionOf(walk, effect).permission, action, ...(rules.length === 0 ? {} : { rules }) },
+    priority: priorityOf(walk),
     about: action,
   });
   if ('flow' in verdict) return { flow: verdict.flow };
   if ('expired' in verdict) return { failure: expired(place.key), skip: false };
   return decided(place, effect, verdict.answer);
 }
+
+const priorityOf = ({ input: { definition } }: Walk): Priority =>
+  ruleFor(definition, 'approval_needed')?.priority ?? 'normal';
+
+const VERBS: { readonly [Type in Effect['type']]: string } = {
+  shell: 'run',
+  command: 'call',
+  emit: 'publish',
+  sentinel: 'start',
+  watch: 'watch',
+  turn: 'ask',
+};
+
+function wish(walk: Walk, key: string, step: Step, effect: Effect): string {
+  const { permission } = actionOf(walk, effect);
+  const verb = permission === null || permission === 'shell' ? VERBS[effect.type] : permission;
+  return `${key} wants to ${permission === 'shell' ? 'run' : verb}: ${actionWords(step, effect)}`;
+}
+
+const isEditable = ({ type }: Effect): boolean => type === 'shell' || type === 'command' || type === 'emit';
 
 function decided({ key }: Place, effect: Effect, answer: Answer): Decision {
   switch (answer.choice) {

@@ -91,17 +91,23 @@ export function budgetSpent(walk: Walk): `budget.${Kind}` | null {
   return kind === null ? null : `budget.${kind}`;
 }
 
+/** What stands against something of that price now; null where nothing does, and in a clean-up (B4). */
+export function lackingFor(walk: Walk, strand: Strand, price: Price): `budget.${Kind}` | null {
+  if (walk.input.limits.budget === undefined || shieldOf(strand) !== null) return null;
+  const kind = lacking(walk, booksOf(walk).reserved.size > 0 ? price : nothing);
+  return kind === null ? null : `budget.${kind}`;
+}
+
 /** The flow that ends the line of execution, or null when a step may begin. */
 export function* askBudget(walk: Walk, strand: Strand, price: Price = { steps: 1 }): Walking<Flow | null> {
-  if (walk.input.limits.budget === undefined || shieldOf(strand) !== null) return null;
   for (;;) {
-    const books = booksOf(walk);
-    const lacked = lacking(walk, books.reserved.size > 0 ? price : nothing);
+    const lacked = lackingFor(walk, strand, price);
     if (lacked === null) return null;
     // A segment has only a share: whether the whole is used up is for its run to say.
-    if (walk.input.limits.budget.isShare === true) return { kind: 'yield' };
+    if (walk.input.limits.budget?.isShare === true) return { kind: 'yield' };
+    const books = booksOf(walk);
     if (books.reserved.size === 0) {
-      const flow = yield* holdAtLimit(walk, `budget.${lacked}`);
+      const flow = yield* holdAtLimit(walk, lacked);
       if (flow) return flow;
     } else {
       yield* wait(books.settled());

@@ -1,9 +1,9 @@
 /** From an action step and the names in scope to the effect the host is asked for. */
 import { entryOf, type Catalogue, type Permission } from '../language/catalogue.ts';
 import { neededInputs, startValues } from '../language/inputs/declared-inputs.ts';
-import { nestingSentinelsMax } from '../language/limits.ts';
 import type { FailureInfo } from '../language/failure.ts';
-import { permissionOf, permissionOfCommand, refusalOf, type Confinement } from '../language/permissions.ts';
+import { permissionOf, type Confinement } from '../language/permissions.ts';
+import { isLookedAt } from '../language/policy/judge-policy.ts';
 import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import type {
   ApprovalStep,
@@ -26,9 +26,9 @@ import { namesAt, paramsOf, Reader } from './names.ts';
 import { isTimed } from './outcome.ts';
 import { inheritanceOf, reachOf } from './reach.ts';
 import { previewOf } from '../language/events/preview.ts';
-import { reservedEventFault } from '../language/events/reserved-events.ts';
 import { defined } from '../language/defined.ts';
 import { withoutResults } from './results.ts';
+import { refusedAction } from './judge.ts';
 import { record, type Walk } from './walk-state.ts';
 
 /** Of `onError: "retry"` alone; its pauses are the usual ones (attempts.ts). */
@@ -38,19 +38,19 @@ const usualRetry: Retry = { attempts: 3 };
 export type Built =
   { effect: Effect; unresolved: string[] } | { failure: FailureInfo; unresolved: string[]; refused?: Effect };
 
+/** What keeps a step out of a segment, which can neither ask nor look at what an action would do. */
+export type AskingLimits = Pick<RunLimits, 'requireApproval' | 'policies'>;
+
 /** Quick steps can share a segment; one with retries cannot, because nothing can be waited for between its attempts there. */
-export function isQuick(step: Step, catalogue: Catalogue, limits: Pick<RunLimits, 'requireApproval'> = {}): boolean {
+export function isQuick(step: Step, catalogue: Catalogue, limits: AskingLimits = {}): boolean {
   if (isAskedAbout(step, catalogue, limits)) return false;
   if (step.type === 'emit') return retryOf(step) === null;
   return step.type === 'command' && retryOf(step) === null && entryOf(catalogue, step.command).speed === 'quick';
 }
 
 /** An action that needs approval waits for it, which a segment cannot. */
-function isAskedAbout(
-  step: Step,
-  catalogue: Catalogue,
-  { requireApproval }: Pick<RunLimits, 'requireApproval'>,
-): boolean {
+function isAskedAbout(step: Step, catalogue: Catalogue, { requireApproval, policies }: AskingLimits): boolean {
+  if (policies !== undefined && isLookedAt(policies, catalogue, step)) return true;
   const permission = requireApproval === undefined ? null : permissionOf(catalogue, step);
   return (
     requireApproval !== undefined &&
@@ -138,22 +138,29 @@ export function effectOf(
   const unresolved = [...reader.unresolved];
   if ('code' in built) return { failure: built, unresolved };
   const effect = edited(built, edit);
-  const refused = refusedAction(walk, effect);
-  if (refused) return { failure: refused, unresolved, refused: effect };
-  if (reader.fault)
-    return {
-      failure: { ...reader.fault, message: `${place.key}: ${reader.fault.message}`, retryable: false },
-      unresolved,
-    };
+  const faulty = faultyAction(walk, place, reader, unresolved);
+  if (faulty === null) return { effect, unresolved };
+  const refused = refusedAction(walk, strand, effect);
+  return refused === null ? faulty : { failure: refused, unresolved, refused: effect };
+}
+
+/** What is wrong with how an action is written, where the names in scope are. */
+function faultyAction(
+  walk: Walk,
+  { key }: Place,
+  { fault, missing }: Reader,
+  unresolved: string[],
+): { failure: FailureInfo; unresolved: string[] } | null {
+  if (fault) return { failure: { ...fault, message: `${key}: ${fault.message}`, retryable: false }, unresolved };
   // The command would be another one, strict or not.
-  if (reader.missing.size > 0)
+  if (missing.size > 0)
     return {
-      failure: missingFailure(place.key, [...reader.missing]),
-      unresolved: unresolved.filter((name) => !reader.missing.has(name)),
+      failure: missingFailure(key, [...missing]),
+      unresolved: unresolved.filter((name) => !missing.has(name)),
     };
   if (walk.input.definition.strict === true && unresolved.length > 0)
-    return { failure: strictFailure(place.key, unresolved), unresolved: [] };
-  return { effect, unresolved };
+    return { failure: strictFailure(key, unresolved), unresolved: [] };
+  return null;
 }
 
 /** What a persona made of an action. */
@@ -162,31 +169,6 @@ export function edited(effect: Effect, changes: JsonObject): Effect {
   // Other parameters may mean other definitions by the same names, and other things of the project.
   const { library: _library, resolved: _resolved, ...rest } = effect;
   return { ...rest, ...changes };
-}
-
-/** Of the effect and not the step: what it does may come from a variable, or from whoever edited it. */
-export function refusedAction(walk: Walk, effect: Effect): FailureInfo | null {
-  const fault = effect.type === 'emit' ? reservedEventFault(effect.event) : null;
-  if (fault !== null) return { code: fault.code, message: `${effect.key}: ${fault.message}`, retryable: false };
-  return refusedByMode(walk, effect);
-}
-
-function refusedByMode(walk: Walk, effect: Effect): FailureInfo | null {
-  const { catalogue, limits } = walk.input;
-  const command = effect.type === 'command' ? { command: effect.command } : {};
-  const permission =
-    effect.type === 'command'
-      ? permissionOfCommand(catalogue, effect.command, effect.params)
-      : effect.type === 'shell'
-        ? 'shell'
-        : null;
-  const refusal = refusalOf(catalogue, limits.mode, { permission, ...command });
-  if (refusal === null) return null;
-  return {
-    code: 'MODE_FORBIDS',
-    message: `${effect.key}: the step ${refusal}; take the step out or relax "mode"`,
-    retryable: false,
-  };
 }
 
 export const secretsOf = ({ input: { env } }: Walk): { secrets?: { [name: string]: string } } =>
@@ -292,23 +274,16 @@ function shellEffect(step: ShellStep, reader: Reader, frame: EffectFrame): Effec
   };
 }
 
-function commandEffect(walk: Walk, step: CommandStep, reader: Reader, frame: EffectFrame): Effect | FailureInfo {
+function commandEffect(walk: Walk, step: CommandStep, reader: Reader, frame: EffectFrame): Effect {
   const { command } = step;
   const params = paramsOf(walk.input, step, reader);
   return withRights(walk, { type: 'command', command, params, ...frame, ...reachOf(walk, step) });
 }
 
 /** One that starts a run hands on what that run inherits. */
-export function withRights(walk: Walk, effect: CommandEffect): CommandEffect | FailureInfo {
+export function withRights(walk: Walk, effect: CommandEffect): CommandEffect {
   if (entryOf(walk.input.catalogue, effect.command).otherRuns !== 'starts') return effect;
-  return nestedTooDeep(walk, effect.key) ?? { ...effect, starts: inheritanceOf(walk, effect) };
-}
-
-function nestedTooDeep({ input: { depth, limits } }: Walk, key: string): FailureInfo | null {
-  const depthMax = limits.nestingDepth ?? nestingSentinelsMax;
-  if (depth < depthMax) return null;
-  const message = `${key}: sentinels are nested ${depth} deep, and ${depthMax} is the limit`;
-  return { code: 'NESTING_TOO_DEEP', message, retryable: false };
+  return { ...effect, starts: inheritanceOf(walk, effect) };
 }
 
 function nestedEffect(
@@ -325,8 +300,6 @@ function nestedEffect(
     const message = `${place.key}: no definition is named "${name}"; the run was started without it`;
     return { code: 'UNKNOWN_DEFINITION', message, retryable: false };
   }
-  const tooDeep = nestedTooDeep(walk, place.key);
-  if (tooDeep !== null) return tooDeep;
   const base = { ...startValues(definition), ...visible(walk, strand), ...reader.object(step.inputs) };
   const missing = neededInputs(definition.inputSchema ?? {}).filter((name) => !Object.hasOwn(base, name));
   if (missing.length > 0) return inputsMissing(definition.name, missing, place.key);

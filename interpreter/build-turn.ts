@@ -163,7 +163,7 @@ export function callEffect(
   walk: Walk,
   step: CommandStep,
   at: { place: Place; timeoutMs: number; call: CallPlace; asking: LlmStep },
-): CommandEffect | FailureInfo {
+): CommandEffect {
   return withRights(walk, {
     type: 'command',
     command: step.command,

@@ -7,6 +7,7 @@ import type { FailureInfo } from '../language/failure.ts';
 import type { ItemsEnd, StepUsage } from '../language/events/run-event.ts';
 import type { Json, JsonObject } from '../language/json.ts';
 import type { Definition, Rule } from '../language/model.ts';
+import type { Policy } from '../language/policy/policy.ts';
 import type { FoundPicture } from '../language/models/pictures.ts';
 import type { TokenUsage } from '../language/models/token-usage.ts';
 import type { Confinement, Mode } from '../language/permissions.ts';
@@ -264,6 +265,8 @@ export interface WatchEffect extends EffectFrame {
 
 export type Effect = ShellEffect | CommandEffect | EmitEffect | NestedEffect | WatchEffect | TurnEffect;
 
+export type Limit = 'maxIterations' | 'timeoutMs' | `budget.${'steps' | 'tokens' | 'usd' | 'wallMs'}`;
+
 /** What a run may use, with all runs nested in it. */
 export interface RunBudget {
   steps?: number;
@@ -302,6 +305,8 @@ export interface RunLimits {
   /** A model started it. `tools`: what the model may call, where the definition is the model's own. */
   brought?: { tools?: string[] };
   budget?: RunBudget;
+  /** Rules over each action: those of the runs around it first. */
+  policies?: Policy[];
 }
 
 export type Flow =

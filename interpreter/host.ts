@@ -12,20 +12,11 @@ import type { Handed, StartedProgram } from '../language/read/started-program.ts
 import type { PublishedEvent } from '../language/events/published-event.ts';
 import type { Question } from '../language/events/question.ts';
 import type { RunEvent } from '../language/events/run-event.ts';
+import type { Allowed } from './allowed.ts';
+import type { Verdict } from './verdict.ts';
 import { withoutListResults } from './list-portions.ts';
 import type { BlockFrame, LoopFrame, ModelFrame, Tally } from './position.ts';
-import type {
-  CommandEffect,
-  Reply,
-  Effect,
-  RunBudget,
-  RunLimits,
-  Flow,
-  Variables,
-  Usage,
-  Halt,
-  Place,
-} from './effect.ts';
+import type { CommandEffect, Reply, RunBudget, RunLimits, Flow, Variables, Usage, Halt, Place } from './effect.ts';
 
 /** What never changes while a run lasts. */
 export interface RunInput {
@@ -182,7 +173,10 @@ export interface Host {
   now(): number;
   /** Asked before every step, and on the way back into one that is open. A promise only while the run is paused. */
   gate(strand: Strand, key: string, step: Step, isOpen: boolean): Gate | Promise<Gate>;
-  perform(strand: Strand, effect: Effect): Promise<Reply>;
+  /** Only what all judges have passed. */
+  perform(strand: Strand, allowed: Allowed): Promise<Reply>;
+  /** Told of what the list of judges says of an action, each time that it is asked. */
+  judged(key: string, verdicts: readonly Verdict[]): void;
   /** Lets a quick-step segment advance the strand; only after `gate` said segment. */
   segment(strand: Strand, key: string, budget?: RunBudget): Promise<SegmentReport>;
   /** Whether turns of a model, and the quick calls between them, are handed over together. */
@@ -234,6 +228,8 @@ export interface Host {
 
 /** A host whose run nobody goes on with from the middle of a list. */
 export class KeepingNoLines {
+  judged(_key: string, _verdicts: readonly Verdict[]): void {}
+
   itemFails(_list: Place, _item: Strand): void {}
 
   linesEnd(_strand: Strand, _place: Place, _frame: BlockFrame): 'go' | 'yield' {

@@ -15,7 +15,7 @@ import { stricter } from '../language/permissions.ts';
 import { reasonAtLimit, type Answer, type Question } from '../language/events/question.ts';
 import { wait, type Walking } from './drive.ts';
 import { shieldOf, type Gate, type Strand, type RunInput } from './host.ts';
-import type { Flow, RunBudget, RunLimits } from './effect.ts';
+import type { Flow, Limit, RunBudget, RunLimits } from './effect.ts';
 import { type Walk, record } from './walk-state.ts';
 import { approvalsOf, unaskedOf } from './approval-rules.ts';
 import { ruleFor } from './program.ts';
@@ -23,8 +23,6 @@ import { canonicalText } from '../language/canonical.ts';
 import { defined } from '../language/defined.ts';
 import { isJsonObject, type Json } from '../language/json.ts';
 import type { RunFinished } from '../language/events/run-event.ts';
-
-export type Limit = 'maxIterations' | 'timeoutMs' | `budget.${'steps' | 'tokens' | 'usd' | 'wallMs'}`;
 
 const smallest = (...values: (number | null | undefined)[]): number | null => {
   const present = values.filter((value) => value !== null && value !== undefined);
@@ -49,6 +47,7 @@ export function limitsOf(definition: Definition, inherited: RunLimits | null): R
       unasked: unaskedOf(definition, inherited),
       files: filesOf(definition, inherited),
       brought: inherited?.brought,
+      policies: inherited?.policies,
     }),
   };
 }
@@ -137,13 +136,13 @@ export function limitsLeft(walk: Walk, timeoutMs: number | undefined, strand: St
 
 /** What a run inherits that a command starts, and that nobody waits for: what it may do, but not how long or how often. */
 export function rightsOf(limits: RunLimits): RunLimits {
-  const { stepTimeoutMs, nestingDepth, requireApproval, unasked, mode, memoryMb, files, brought } = limits;
+  const { stepTimeoutMs, nestingDepth, requireApproval, unasked, mode, memoryMb, files, brought, policies } = limits;
   return {
     maxIterations: null,
     timeoutMs: null,
     stepTimeoutMs,
     nestingDepth,
-    ...defined({ requireApproval, unasked, mode, memoryMb, files, brought }),
+    ...defined({ requireApproval, unasked, mode, memoryMb, files, brought, policies }),
   };
 }
 

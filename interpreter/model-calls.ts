@@ -18,7 +18,7 @@ import type { CallFrame, ModelFrame } from './position.ts';
 import { flowOf } from './attempts.ts';
 import { heldBackIn, waitForTurn } from './held-back.ts';
 import { finish } from './results.ts';
-import { actionOf } from './shown-action.ts';
+import { shownAction } from './shown-action.ts';
 import { record } from './walk-state.ts';
 import type { Halt, Place } from './effect.ts';
 
@@ -169,8 +169,7 @@ function* tryCall(at: AtModel, call: CallFrame, index: number): Walking<Halt | n
     asked === null
       ? callEffect(walk, called, { place: here, timeoutMs, call: belongs, asking: step })
       : { ...asked, timeoutMs };
-  const acted =
-    'code' in effect ? { failure: effect, skip: false } : yield* act(walk, strand, called, here, call.block, effect);
+  const acted = yield* act(walk, strand, called, here, call.block, effect);
   if ('flow' in acted) return acted;
   const heldBack = 'reply' in acted ? heldBackIn(acted.reply) : null;
   if (heldBack !== null) {
@@ -188,7 +187,8 @@ function* tryCall(at: AtModel, call: CallFrame, index: number): Walking<Halt | n
   const { failure } = ending;
   if (isAbort(failure)) return { ending: { failure } };
   if (isDoubt(failure)) {
-    const action = 'effect' in acted ? actionOf(acted.effect) : { type: 'command', command: name, params: call.input };
+    const action =
+      'effect' in acted ? shownAction(acted.effect) : { type: 'command', command: name, params: call.input };
     call.doubt = { failure, action, block: { at: 0 } };
     return null;
   }

@@ -12,6 +12,7 @@
  * - M6 Before each turn: has the step's `stopWhen` become true, does the model turn in circles?
  */
 import type { LlmStep } from '../language/model.ts';
+import { isLookedAt } from '../language/policy/judge-policy.ts';
 import { NO_USAGE } from '../language/models/token-usage.ts';
 import { flowOf } from './attempts.ts';
 import { askBudget, beginSegment, settleSegment, spend } from './budget.ts';
@@ -101,7 +102,9 @@ export function* converse(at: AtModel): Walking<Halt> {
 /** The next turn; where the host has agent segments, as many as one of them takes. */
 function* takeTurns(at: AtModel): Walking<Halt | null> {
   const { walk, strand, step, place, open } = at;
-  if (!walk.host.hasAgents()) return yield* takeTurn(at);
+  const { catalogue, limits } = walk.input;
+  const isAsked = limits.policies !== undefined && isLookedAt(limits.policies, catalogue, step);
+  if (isAsked || !walk.host.hasAgents()) return yield* takeTurn(at);
   const bounded = yield* askBudget(walk, strand);
   if (bounded) return { flow: bounded };
   const key = turnKey(place, open);

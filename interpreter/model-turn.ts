@@ -5,7 +5,7 @@ import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import { restMsMax } from '../language/limits.ts';
 import { textOf } from '../language/expression/scope.ts';
 import { flowOf } from './attempts.ts';
-import { askBudget, begin, priceOf, settle } from './budget.ts';
+import { settle } from './budget.ts';
 import { plusUsage, tokensOf, type TokenUsage } from '../language/models/token-usage.ts';
 import { defined } from '../language/defined.ts';
 import { buildTurn, stepTimeLeft, turnsMax } from './build-turn.ts';
@@ -19,6 +19,8 @@ import { isAsked } from './model-hold.ts';
 import { isTold, sayTold } from './telling.ts';
 import { checkedAnswer } from './thinking-depth.ts';
 import { takeRest } from './waits.ts';
+import { asksAboutTurn } from './turn-approval.ts';
+import { passAction } from './pass-action.ts';
 import { record } from './walk-state.ts';
 
 export const repairsMax = 2;
@@ -48,12 +50,14 @@ export function* takeTurn(at: AtModel): Walking<Halt | null> {
       const message = `${place.key}: "${name}" has no value here`;
       record(walk, { type: 'warning', key: place.key, code: 'UNRESOLVED_REFERENCE', message });
     }
-  const bounded = yield* askBudget(walk, strand, priceOf(built.effect));
-  if (bounded) return { flow: bounded };
-  const effect = begin(walk, strand, built.effect);
-  const reply = yield* wait(walk.host.perform(strand, effect));
+  const passing = yield* passAction(walk, strand, built.effect, asksAboutTurn(at));
+  if ('flow' in passing) return passing;
+  if ('failure' in passing)
+    return { ending: { failure: passing.failure }, ...(passing.skip ? { skip: true as const } : {}) };
+  const { allowed } = passing;
+  const reply = yield* wait(walk.host.perform(strand, allowed));
   const used = usedIn(reply);
-  settle(walk, effect.key, used === null ? reply : { ...reply, usage: priceSpent(used) });
+  settle(walk, allowed.effect.key, used === null ? reply : { ...reply, usage: priceSpent(used) });
   if (used !== null) count(at, used);
   if (!reply.ok) return 'cancelled' in reply ? { flow: { kind: 'cancelled' } } : yield* afterFailure(at, reply.failure);
   const given = reply.value as unknown as TurnOutcome;

@@ -11,7 +11,7 @@ import { isJsonObject, valueFault, type Json, type JsonObject } from '../languag
 import { valueBytesMax } from '../language/limits.ts';
 import { isSafeName } from '../language/expression/scope.ts';
 import type { RunOutcome } from '../language/events/run-event.ts';
-import type { Flow, Usage, Variables, Effect, NestedEffect, Reply } from './effect.ts';
+import type { Flow, Usage, Variables, NestedEffect, Reply } from './effect.ts';
 import { usageOf } from './budget.ts';
 import { givenBy } from './declared-outputs.ts';
 import { openIn, type LoopFrame, type Tally } from './position.ts';
@@ -21,6 +21,7 @@ import { defined } from '../language/defined.ts';
 import { isCancelled, type RunInput, type Strand } from './host.ts';
 import type { Walk } from './walk-state.ts';
 import { limitsOf, runningMs } from './limits.ts';
+import type { Allowed } from './allowed.ts';
 
 const passingScore = 80;
 const resultsKeptMax = 100;
@@ -213,17 +214,18 @@ export function isTimed(step: SentinelStep): boolean {
  * is cancelled and cleans up, and then the step has failed. Limits of the nested run itself end it as
  * they do any run. Time that the run around it is held does not count.
  */
-export function performInTime(walk: Walk, strand: Strand, step: Step, effect: Effect): Promise<Reply> {
+export function performInTime(walk: Walk, strand: Strand, step: Step, allowed: Allowed): Promise<Reply> {
   const { timeoutMs } = step;
+  const { effect } = allowed;
   if (effect.type !== 'sentinel' || step.type !== 'sentinel' || timeoutMs === undefined || !isTimed(step))
-    return walk.host.perform(strand, effect);
+    return walk.host.perform(strand, allowed);
   const since = runningMs(walk);
   // Not a clean-up of its own, which only its own time would end: one around it holds for it, too.
   const { shield: _shield, ...plain } = strand;
   const inner: Strand = { ...plain, cancelled: false, within: strand };
   let reply: Reply = { ok: false, cancelled: true };
   const perform = async (): Promise<Flow> => {
-    reply = await walk.host.perform(inner, effect);
+    reply = await walk.host.perform(inner, allowed);
     return { kind: 'done' };
   };
   return walk.host

@@ -90,6 +90,9 @@ export interface ModelFrame {
   restsUntil?: number;
   /** Why the turn cannot be taken, while the persona is asked about it, and since when by the run's clock. */
   held?: { failure: FailureInfo; since: number };
+  /** Since when the persona is asked whether it may be asked at all, by the run's clock; and what the answer lets it. */
+  asking?: number;
+  approved?: string;
   /** What the turn calls, and how far each call is. */
   calls?: CallFrame[];
   /** What the next turn is told besides. */

@@ -5,12 +5,11 @@
 import { isQuickFan, isQuickWithin } from '../language/blocks.ts';
 import type { Catalogue } from '../language/catalogue.ts';
 import type { Step } from '../language/model.ts';
-import { isQuick } from './build-effect.ts';
-import type { RunLimits } from './effect.ts';
+import { isQuick, type AskingLimits } from './build-effect.ts';
 import type { BlockFrame, OpenFrame } from './position.ts';
 import type { Walk } from './walk-state.ts';
 
-export function beginsSegment(step: Step, catalogue: Catalogue, limits: Pick<RunLimits, 'requireApproval'>): boolean {
+export function beginsSegment(step: Step, catalogue: Catalogue, limits: AskingLimits): boolean {
   if (step.type !== 'parallel') return isQuick(step, catalogue, limits);
   return isQuickFan(step, (inner) => isQuick(inner, catalogue, limits));
 }

@@ -24,10 +24,14 @@ const fields = [
   'resolved',
   'event',
   'data',
+  'definition',
+  'base',
+  'wait',
+  'request',
 ] as const;
 
 /** What the action is, without what only the run's books need. */
-export function actionOf(effect: Effect): JsonObject {
+export function shownAction(effect: Effect): JsonObject {
   return Object.fromEntries<Json>(
     Object.entries(effect).filter(([name]) => (fields as readonly string[]).includes(name)),
   );
@@ -40,7 +44,7 @@ export function actionAgain(walk: Walk, strand: Strand, step: Step, place: Place
   const approved = askedIn(frame)?.effect;
   const built = approved === undefined ? effectOf(walk, strand, step, place, edit) : { effect: edited(approved, edit) };
   const action = 'failure' in built ? built.refused : built.effect;
-  return action === undefined ? { type: step.type } : actionOf(action);
+  return action === undefined ? { type: step.type } : shownAction(action);
 }
 
 /** The action in a line. What it does, whatever the step is called; where that is long, it says so. */

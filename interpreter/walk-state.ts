@@ -28,6 +28,8 @@ export interface Walk {
   segments?: number;
   /** Of a segment: where its strand stands. */
   anchor?: Anchor;
+  /** It goes over what was performed before: nobody is asked, and nothing is looked at again. */
+  isDecided?: true;
 }
 
 type Unstamped<Event> = Event extends RunEvent ? Omit<Event, 'seq' | 'at'> : never;

@@ -109,3 +109,9 @@ export const nestingSentinelsMax = 8;
 export const segmentStepsMax = 200;
 /** Passes of a `continuous` loop that states no `max`. */
 export const continuousPassesMax = 10_000;
+
+/** Rules of a policy, and characters of a pattern in one. */
+export const policyRulesMax = 200;
+export const globLengthMax = 500;
+/** Policies that hold for a run together: its own, the project's, and those of the runs around it. */
+export const policiesMax = 20;

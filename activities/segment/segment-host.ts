@@ -17,6 +17,7 @@ import {
   PassingHost,
 } from '../../interpreter/host.ts';
 import type { Effect, Place, Reply } from '../../interpreter/effect.ts';
+import type { Allowed } from '../../interpreter/allowed.ts';
 import type { BlockFrame } from '../../interpreter/position.ts';
 import { isPlain } from '../../interpreter/plain-steps.ts';
 
@@ -69,7 +70,7 @@ export class SegmentHost extends PassingHost implements Host {
     );
   }
 
-  async perform(_strand: Strand, effect: Effect): Promise<Reply> {
+  async perform(_strand: Strand, { effect }: Allowed): Promise<Reply> {
     this.underWay += 1;
     try {
       return await this.run(effect);

@@ -4,6 +4,7 @@
  */
 import { isQuick } from '../../interpreter/build-effect.ts';
 import type { CommandEffect, Effect, Reply, TurnEffect } from '../../interpreter/effect.ts';
+import type { Allowed } from '../../interpreter/allowed.ts';
 import { PassingHost, type Gate, type Host, type RestEnd, type RunInput, type Strand } from '../../interpreter/host.ts';
 import type { Json } from '../../language/json.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
@@ -58,7 +59,7 @@ export class AgentHost extends PassingHost implements Host {
     return events;
   }
 
-  async perform(_strand: Strand, effect: Effect): Promise<Reply> {
+  async perform(_strand: Strand, { effect }: Allowed): Promise<Reply> {
     try {
       return { ok: true, value: await this.#run(effect) };
     } catch (error) {

@@ -8,15 +8,21 @@ import {
 } from '../../language/read/nested-definition.ts';
 import { readStarted, referring, type Handed, type StartedProgram } from '../../language/read/started-program.ts';
 import { KeepingNoLines, type Resolved } from '../host.ts';
+import type { Verdict } from '../verdict.ts';
 import { Scope } from './simulation.ts';
 import type { Library, World } from './world.ts';
 
 export class PlainAnswers extends KeepingNoLines {
   protected readonly world: World;
+  readonly judgedLast = new Map<string, readonly Verdict[]>();
 
   constructor(world: World) {
     super();
     this.world = world;
+  }
+
+  override judged(key: string, verdicts: readonly Verdict[]): void {
+    this.judgedLast.set(key, verdicts);
   }
 
   now(): number {

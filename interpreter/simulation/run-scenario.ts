@@ -3,6 +3,7 @@ import { entriesFor, type Catalogue } from '../../language/catalogue.ts';
 import { startValues } from '../../language/inputs/declared-inputs.ts';
 import type { Json } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
+import type { Policy } from '../../language/policy/policy.ts';
 import { valueOfEvent } from '../../language/events/published-event.ts';
 import { defined } from '../../language/defined.ts';
 import { LEVEL_NOW } from '../changes.ts';
@@ -24,6 +25,8 @@ export interface Scenario extends ScriptSource {
   catalogue: Catalogue;
   inputs?: { [name: string]: Json };
   env?: { [name: string]: string };
+  /** What holds for its actions besides what the definition says. */
+  policies?: Policy[];
 }
 
 export interface Outcome {
@@ -59,6 +62,7 @@ export async function runScenario(scenario: Scenario, staging: Staging): Promise
     catalogue,
     inputs = {},
     env = {},
+    policies,
   } = throughJson({ ...scenario, answer: undefined });
   const {
     stage,
@@ -92,7 +96,7 @@ export async function runScenario(scenario: Scenario, staging: Staging): Promise
     project,
     persona,
     base: { ...startValues(definition), ...inputs, ...causeIn(scenario) },
-    limits: limitsOf(definition, null),
+    limits: { ...limitsOf(definition, null), ...defined({ policies }) },
     depth: 1,
     parent: null,
     startedAt: STARTS_AT,

@@ -1,7 +1,7 @@
 /** An agent segment of a scripted run: what it is asked and what it reports travel as JSON. */
 import { isQuick } from '../build-effect.ts';
 import { drive } from '../drive.ts';
-import type { Effect, Reply, RunBudget } from '../effect.ts';
+import type { Reply, RunBudget } from '../effect.ts';
 import {
   PassingHost,
   type AgentAt,
@@ -17,6 +17,8 @@ import { defined } from '../../language/defined.ts';
 import { converse } from '../model-step.ts';
 import { firstPosition } from '../position.ts';
 import { isTold } from '../telling.ts';
+import type { Allowed } from '../allowed.ts';
+import type { Verdict } from '../verdict.ts';
 import type { Walk } from '../walk-state.ts';
 import { throughJson } from './through-json.ts';
 
@@ -39,8 +41,12 @@ class ScriptedAgent extends PassingHost implements Host {
     return gate === 'go' || gate === 'cancel' ? gate : 'yield';
   }
 
-  perform(strand: Strand, effect: Effect): Promise<Reply> {
-    return this.#walk.host.perform(strand, effect);
+  perform(strand: Strand, allowed: Allowed): Promise<Reply> {
+    return this.#walk.host.perform(strand, allowed);
+  }
+
+  override judged(key: string, verdicts: readonly Verdict[]): void {
+    this.#walk.host.judged(key, verdicts);
   }
 
   override performs(step: Step): boolean {

@@ -27,7 +27,8 @@ import {
   type Strand,
   type WantedEvent,
 } from '../host.ts';
-import type { Effect, Flow, NestedEffect, Reply, RunBudget } from '../effect.ts';
+import type { Flow, NestedEffect, Reply, RunBudget } from '../effect.ts';
+import type { Allowed } from '../allowed.ts';
 import { record, type Walk } from '../walk-state.ts';
 import { drive } from '../drive.ts';
 import { limitAsked } from '../limits.ts';
@@ -234,7 +235,7 @@ export class ScriptedHost extends PlainAnswers implements Host {
     );
   }
 
-  async perform(strand: Strand, effect: Effect): Promise<Reply> {
+  async perform(strand: Strand, { effect }: Allowed): Promise<Reply> {
     const key = this.keyOf(effect.key);
     this.world.effects.push({ key, effect });
     this.interrupt(effect.key, 'during');

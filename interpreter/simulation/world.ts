@@ -9,6 +9,7 @@ import type { RunResult } from '../outcome.ts';
 import type { Questions } from './questions.ts';
 import type { EventBoard, ScriptedGroups } from './event-board.ts';
 import type { Answers } from './script.ts';
+import type { Verdict } from '../verdict.ts';
 import type { Walk } from '../walk-state.ts';
 import type { Scope, Simulation } from './simulation.ts';
 
@@ -31,6 +32,8 @@ export interface Mode {
 export interface ScriptedRun {
   readonly walk: Walk;
   readonly events: RunEvent[];
+  /** What was said last of each action outside of segments, by its key. */
+  readonly judgedLast: Map<string, readonly Verdict[]>;
   /** What its segments came to, by the key that each began with. */
   readonly journal: Map<string, Json>;
   readonly questions: Questions;

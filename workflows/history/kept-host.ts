@@ -15,6 +15,7 @@ import {
   type GroupTurn,
 } from '../../interpreter/host.ts';
 import type { Effect, Reply } from '../../interpreter/effect.ts';
+import type { Allowed } from '../../interpreter/allowed.ts';
 import { nextKeyOf, openModels } from '../../interpreter/open-models.ts';
 import type { ModelFrame, Position } from '../../interpreter/position.ts';
 import type { Json } from '../../language/json.ts';
@@ -83,7 +84,7 @@ class KeptHost extends PassingHost implements Host {
     return value === null ? undefined : { ok: true, value };
   }
 
-  perform(_strand: Strand, effect: Effect): Promise<Reply> {
+  perform(_strand: Strand, { effect }: Allowed): Promise<Reply> {
     const reply = this.replies.get(effect.key) ?? this.recorded(effect);
     if (reply === undefined) throw new Error(`bug: "${effect.key}" was let through without a reply`);
     return Promise.resolve(reply);
@@ -131,14 +132,15 @@ async function walkOn(
   const input = withoutLimits(runInputOf(start, '', position.loop.startedAt));
   const held = { ...position, paused: null, stopping: false };
   const host = new KeptHost(now, held, kept, models);
-  const flow = await drive(walkRun({ input, position: held, host, textFields: textFieldsOf(input) }), () => undefined);
+  const walk = { input, position: held, host, textFields: textFieldsOf(input), isDecided: true as const };
+  const flow = await drive(walkRun(walk), () => undefined);
   if (flow.kind !== 'yield') throw new Error(`bug: a position of a run under way was walked to its end (${flow.kind})`);
   return held;
 }
 
-/** Limits and approvals have been dealt with: these steps were begun. What a mode refused it refuses again. */
+/** Limits and approvals have been dealt with: these steps were begun. What a mode or a policy refused it refuses again. */
 function withoutLimits(input: RunInput): RunInput {
-  const { mode } = input.limits;
+  const { mode, policies } = input.limits;
   const limits = { maxIterations: null, timeoutMs: null, stepTimeoutMs: null, nestingDepth: null };
-  return { ...input, limits: { ...limits, ...defined({ mode }) } };
+  return { ...input, limits: { ...limits, ...defined({ mode, policies }) } };
 }

@@ -11,7 +11,8 @@ import type { ItemsAgain } from '../../language/events/run-event.ts';
 import { isOfSegment, segmentNumbers } from '../../language/events/event-numbers.ts';
 import { defined } from '../../language/defined.ts';
 import { shieldOf, type Gate, type RunInput, type SegmentReport, type Strand } from '../../interpreter/host.ts';
-import type { Effect, Place, Reply, RunBudget } from '../../interpreter/effect.ts';
+import type { Place, Reply, RunBudget } from '../../interpreter/effect.ts';
+import type { Allowed } from '../../interpreter/allowed.ts';
 import { definitionPathOf } from '../../interpreter/edited-paths.ts';
 import { stepKey } from '../../interpreter/keys.ts';
 import { openModels } from '../../interpreter/open-models.ts';
@@ -55,8 +56,9 @@ export class RetraceHost extends TemporalHost {
     return key === turn.conversation && openModels(this.walk.position).some(begins);
   }
 
-  override perform(strand: Strand, effect: Effect): Promise<Reply> {
-    return this.watched(effect.key, super.perform(strand, effect), (reply) => ({ key: effect.key, reply }));
+  override perform(strand: Strand, allowed: Allowed): Promise<Reply> {
+    const { key } = allowed.effect;
+    return this.watched(key, super.perform(strand, allowed), (reply) => ({ key, reply }));
   }
 
   override segment(strand: Strand, key: string, budget?: RunBudget): Promise<SegmentReport> {

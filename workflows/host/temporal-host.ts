@@ -62,7 +62,8 @@ import {
   type Strand,
   type WantedEvent,
 } from '../../interpreter/host.ts';
-import type { Effect, Flow, Reply, RunBudget } from '../../interpreter/effect.ts';
+import type { Flow, Reply, RunBudget } from '../../interpreter/effect.ts';
+import type { Allowed } from '../../interpreter/allowed.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { turnsGranted } from '../../interpreter/limits.ts';
 import { costSoFar } from '../../interpreter/model-turn.ts';
@@ -179,7 +180,7 @@ export class TemporalHost extends LocalAnswers implements Host {
     return this.walk.position.group?.taken === true ? 0 : this.groupTurns;
   }
 
-  perform(strand: Strand, effect: Effect): Promise<Reply> {
+  perform(strand: Strand, { effect }: Allowed): Promise<Reply> {
     switch (effect.type) {
       case 'shell': {
         const { command, args, cwd, env, files, stdin } = effect;

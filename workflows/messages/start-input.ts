@@ -5,6 +5,7 @@
 import type { Catalogue } from '../../language/catalogue.ts';
 import type { JsonObject } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
+import type { Policy } from '../../language/policy/policy.ts';
 import type { RunOrigin } from '../../language/events/run-event.ts';
 import { defined } from '../../language/defined.ts';
 import { LEVEL_NOW } from '../../interpreter/changes.ts';
@@ -25,6 +26,8 @@ export interface StartInput {
   catalogue?: Catalogue;
   /** For a run that a step of another one started: how deep it is, and the limits it inherits. `parent`: where it is nested in that one; `unset`: names of the runs around that have no value. */
   nested?: Inheritance & { parent?: string; unset?: string[] };
+  /** What is to hold for its actions besides the policies that it inherits. */
+  policies?: Policy[];
   /** Values of the environment variables that the definitions list. */
   env?: { [name: string]: string };
   continueEvery?: number;
@@ -44,6 +47,7 @@ export function runInputOf(start: StartInput, handle: string, startedAt: number)
     library = {},
     catalogue = {},
     nested,
+    policies = [],
     env,
     continueEvery,
     level,
@@ -57,7 +61,7 @@ export function runInputOf(start: StartInput, handle: string, startedAt: number)
     project,
     persona,
     base: inputs,
-    limits: limitsOf(definition, nested?.limits ?? null),
+    limits: withPolicies(limitsOf(definition, nested?.limits ?? null), policies),
     depth: nested?.depth ?? 1,
     parent: nested?.parent ?? null,
     startedAt,
@@ -65,6 +69,9 @@ export function runInputOf(start: StartInput, handle: string, startedAt: number)
     ...defined({ env, continueEvery, level }),
   };
 }
+
+const withPolicies = (limits: RunLimits, own: Policy[]): RunLimits =>
+  own.length === 0 ? limits : { ...limits, policies: [...(limits.policies ?? []), ...own] };
 
 /** The way back: what a nested run, or the same run continued as new, starts with. */
 export function startInputOf(input: RunInput, inherited: RunLimits): StartInput {
@@ -88,6 +95,7 @@ export function startInputOf(input: RunInput, inherited: RunLimits): StartInput 
     library,
     catalogue,
     nested,
+    policies: nested === undefined ? inherited.policies : undefined,
     env,
     continueEvery,
     level: START_LEVEL,

@@ -1,0 +1,171 @@
+/**
+ * The one list of those who judge an action, in the order in which they are asked: simulate, policy, limits, approval.
+ * Each is pure: it looks at the action and at the run, and asks nobody.
+ *
+ * - V1 Nothing reaches the host's `perform` that the whole list has not passed (pass-action.ts), as it is then.
+ * - V2 The first refusal ends the list. A question is asked when nothing refuses, and what comes of the answer is
+ *      judged again from the beginning.
+ * - V3 What judges without the world is here. What has to look at it (paths behind links, the doors of a command, the
+ *      rights of a program that a model brings) is refused where the action is performed.
+ */
+import { entryOf, SHELL_COMMAND } from '../language/catalogue.ts';
+import { nestingSentinelsMax } from '../language/limits.ts';
+import type { Json } from '../language/json.ts';
+import { isToApprove, refusalOf } from '../language/permissions.ts';
+import { reservedEventFault } from '../language/events/reserved-events.ts';
+import { kindsOfCommand, rulesFor, type ActionFacts } from '../language/policy/judge-policy.ts';
+import type { PolicyRule } from '../language/policy/policy.ts';
+import { approvalRule } from './approval-rules.ts';
+import { lackingFor, priceOf } from './budget.ts';
+import type { Limit } from './effect.ts';
+import { shieldOf } from './host.ts';
+import { limitReached } from './limits.ts';
+import type { Walk } from './walk-state.ts';
+import type { Action, Judge } from './action.ts';
+import type { Finding } from './verdict.ts';
+
+const allow = (rule: string): Finding[] => [{ rule, verdict: 'allow' }];
+
+/** What it would do is known where somebody looks at it (pass-action.ts), and nothing else is done then. */
+const foreseen: Judge = {
+  stage: 'simulate',
+  judge: ({ effect }) => allow(effect.type === 'command' && effect.resolved !== undefined ? 'foreseen' : 'as written'),
+};
+
+const reservedEvents: Judge = {
+  stage: 'policy',
+  judge({ effect }) {
+    const fault = effect.type === 'emit' ? reservedEventFault(effect.event) : null;
+    if (fault === null) return allow('reserved-events');
+    const { code, message } = fault;
+    return [{ rule: 'reserved-events', verdict: 'refuse', why: message, code, message: `${effect.key}: ${message}` }];
+  },
+};
+
+const mode: Judge = {
+  stage: 'policy',
+  judge({ effect, permission }, { input: { catalogue, limits } }) {
+    const command = effect.type === 'command' ? { command: effect.command } : {};
+    const refusal = refusalOf(catalogue, limits.mode, { permission, ...command });
+    if (refusal === null) return allow('mode');
+    const message = `${effect.key}: the step ${refusal}; take the step out or relax "mode"`;
+    return [{ rule: 'mode', verdict: 'refuse', why: refusal, code: 'MODE_FORBIDS', message }];
+  },
+};
+
+/** The policies of the run, outermost first. */
+const policies: Judge = {
+  stage: 'policy',
+  judge(action, walk) {
+    const { policies: given } = walk.input.limits;
+    if (given === undefined) return [];
+    const findings = rulesFor(given, factsOf(action, walk)).map((rule) => ruled(action, rule));
+    // What an edit brings to another run is done with that run's policies, and not with these.
+    const edits = editsOther(action, walk)
+      ? [asked('edits-other-runs', 'it edits another run, which this policy does not reach')]
+      : [];
+    const found = [...findings, ...edits];
+    return found.length === 0 ? allow('policy') : found;
+  },
+};
+
+const asked = (rule: string, why: string): Finding => ({ rule, verdict: 'ask', why, isShown: true });
+
+function ruled({ effect }: Action, { name, verdict, reason }: PolicyRule): Finding {
+  if (verdict === 'allow') return { rule: name, verdict };
+  if (verdict === 'ask') return asked(name, reason);
+  return {
+    rule: name,
+    verdict,
+    why: reason,
+    code: 'POLICY_REFUSED',
+    message: `${effect.key}: the rule "${name}" of the run's policy refuses it: ${reason}`,
+    details: { rule: name, reason },
+  };
+}
+
+export function editsOther({ effect }: Action, { input: { catalogue, handle } }: Walk): boolean {
+  if (effect.type !== 'command' || effect.params['sentinelId'] === handle) return false;
+  return entryOf(catalogue, effect.command).otherRuns === 'edits';
+}
+
+export function factsOf({ effect, by, permission }: Action, { input: { catalogue, project } }: Walk): ActionFacts {
+  const facts = { by, permission, project };
+  switch (effect.type) {
+    case 'shell': {
+      const { command, args, cwd, env, stdin } = effect;
+      const said = Object.entries({ command, args, cwd, env, stdin }).filter(([, value]) => value !== undefined);
+      return { ...facts, kinds: ['shell'], command: SHELL_COMMAND, value: Object.fromEntries(said) as Json };
+    }
+    case 'command': {
+      const { command, params, resolved = null } = effect;
+      const value = resolved === null ? params : { ...params, resolved };
+      return { ...facts, kinds: kindsOfCommand(catalogue, command), command, value };
+    }
+    case 'turn':
+      return { ...facts, kinds: ['llm'], value: { images: effect.opening.images as unknown as Json } };
+    case 'emit':
+    case 'sentinel':
+    case 'watch':
+      return { ...facts, kinds: [effect.type], value: null };
+    default:
+      return effect satisfies never;
+  }
+}
+
+const nesting: Judge = {
+  stage: 'limits',
+  judge({ effect }, { input: { depth, limits } }) {
+    const starts = effect.type === 'sentinel' || (effect.type === 'command' && effect.starts !== undefined);
+    const depthMax = limits.nestingDepth ?? nestingSentinelsMax;
+    if (!starts || depth < depthMax) return allow('nesting');
+    const why = `sentinels are nested ${depth} deep, and ${depthMax} is the limit`;
+    const message = `${effect.key}: ${why}`;
+    return [{ rule: 'nesting', verdict: 'refuse', why, code: 'NESTING_TOO_DEEP', message }];
+  },
+};
+
+function spent(rule: string, key: string, limit: Limit): Finding[] {
+  const why = `the limit ${limit} is reached`;
+  return [{ rule, verdict: 'refuse', why, code: 'LIMIT_REACHED', message: `${key}: ${why}`, limit }];
+}
+
+/** A clean-up has a time of its own. */
+const time: Judge = {
+  stage: 'limits',
+  judge({ effect }, walk, strand) {
+    const limit = shieldOf(strand) === null ? limitReached(walk) : null;
+    return limit === null ? allow('time') : spent('time', effect.key, limit);
+  },
+};
+
+const budget: Judge = {
+  stage: 'limits',
+  judge({ effect }, walk, strand) {
+    const limit = lackingFor(walk, strand, priceOf(effect));
+    return limit === null ? allow('budget') : spent('budget', effect.key, limit);
+  },
+};
+
+/** `safety.requireApproval`, its own and what is inherited. */
+const approval: Judge = {
+  stage: 'approval',
+  judge({ effect, permission }, { input: { catalogue, handle, limits } }) {
+    const { requireApproval = [] } = limits;
+    const commanded =
+      effect.type === 'command' ? { command: effect.command, params: effect.params, handle } : undefined;
+    if (permission === null || !isToApprove(catalogue, requireApproval, permission, commanded))
+      return allow('approval');
+    const rule = 'approval';
+    const action = approvalRule(limits, permission);
+    if (action === 'notify') return [{ rule, verdict: 'allow', isTold: true }];
+    const why = (requireApproval as readonly string[]).includes(permission)
+      ? `"requireApproval" names ${permission}`
+      : 'it edits another run, and "requireApproval" is stated';
+    if (action === 'pause') return [{ rule, verdict: 'ask', why }];
+    const message = `${effect.key}: the definition lets nobody approve it`;
+    return [{ rule, verdict: 'refuse', why, code: 'APPROVAL_REJECTED', message }];
+  },
+};
+
+export const JUDGES: readonly Judge[] = [foreseen, reservedEvents, mode, policies, nesting, time, budget, approval];

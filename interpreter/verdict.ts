@@ -1,0 +1,29 @@
+/** What is said of an action before it happens. */
+import type { JsonObject } from '../language/json.ts';
+import type { Limit } from './effect.ts';
+
+/** In this order: what it would do, whether it may be, whether there is room for it, whether somebody lets it. */
+export const STAGES = ['simulate', 'policy', 'limits', 'approval'] as const;
+export type Stage = (typeof STAGES)[number];
+
+/** Of one judge. `rule` names what it goes by, `why` is half a sentence about the action. */
+export type Finding = { rule: string } & (
+  | { verdict: 'allow'; /** The persona is told. */ isTold?: true }
+  /** `shown`: the question says which rule asks it. */
+  | { verdict: 'ask'; why: string; isShown?: true }
+  /** `limit`: it may be extended, or what others have reserved of it may come back. */
+  | { verdict: 'refuse'; why: string; code: string; message: string; limit?: Limit; details?: JsonObject }
+);
+
+export type Verdict = Finding & { stage: Stage };
+export type Refusal = Extract<Verdict, { verdict: 'refuse' }>;
+export type Asking = Extract<Verdict, { verdict: 'ask' }>;
+
+/** The list ends with the first one. */
+export function refusalIn(verdicts: readonly Verdict[]): Refusal | null {
+  const last = verdicts.at(-1);
+  return last?.verdict === 'refuse' ? last : null;
+}
+
+export const asksIn = (verdicts: readonly Verdict[]): Asking[] =>
+  verdicts.filter((verdict): verdict is Asking => verdict.verdict === 'ask');
