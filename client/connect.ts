@@ -15,6 +15,7 @@ import type { ConnectOptions } from './contract/connect-options.ts';
 
 const PING_MAX_MS = 3_000;
 const POOL_SIZE = 3;
+const ASKED_AGAIN_MS = 30_000;
 
 const opened = new WeakMap<object, Connections>();
 
@@ -28,7 +29,8 @@ export function connectionsOf(client: object, options: ConnectOptions = {}): Con
 export class Connections {
   readonly #options: ConnectOptions;
   #config: Config;
-  #ensured: Promise<void> | undefined;
+  /** By project; under '' what all of them need. */
+  readonly #ensured = new Map<string, { at: number; done: Promise<void> }>();
   #store: Promise<Store> | undefined;
   /** Opened before anything was started; closed with the rest. */
   #peeked: Store | undefined;
@@ -41,13 +43,6 @@ export class Connections {
 
   get config(): Config {
     return this.#config;
-  }
-
-  /** The project whose configuration our own worker has; null: none. */
-  async workerProject(): Promise<string | null> {
-    const { withKeptSettings } = await import('../services/supervisor/kept-settings.ts');
-    const env = this.#options.env ?? process.env;
-    return readConfig(withKeptSettings(this.#config.home, env)).project?.folder ?? null;
   }
 
   store(): Promise<Store> {
@@ -84,12 +79,17 @@ export class Connections {
   }
 
   /**
-   * Everything a run needs is up after this, its worker included. A client that starts nothing leaves all as it is.
-   * `project`: whose configuration a worker gets that is started; default: the working directory.
+   * Everything that a run of this project needs is up after this, its worker included; without a project, what all of them
+   * need. A client that starts nothing leaves all as it is.
    */
   ensure(project?: string): Promise<void> {
-    this.#ensured ??= this.#options.startsServices === false ? Promise.resolve() : asClientWould(this.#ensure(project));
-    return this.#ensured;
+    if (this.#options.startsServices === false) return Promise.resolve();
+    const known = this.#ensured.get(project ?? '');
+    // The worker of a project that nobody has asked for in a while may have ended.
+    if (known !== undefined && (project === undefined || Date.now() - known.at < ASKED_AGAIN_MS)) return known.done;
+    const done = asClientWould(this.#ensure(project));
+    this.#ensured.set(project ?? '', { at: Date.now(), done });
+    return done;
   }
 
   /** The commands that runs of a project have. */
@@ -102,15 +102,21 @@ export class Connections {
   async runServices(host?: string, project?: string): Promise<RunServices> {
     await this.ensure(project);
     const [store, client, catalogue] = await Promise.all([this.store(), this.client(), this.catalogue(project)]);
-    const { taskQueues, temporal } = this.#config;
+    const { temporal } = this.#config;
     return {
       store,
       client,
       catalogue,
-      taskQueue: host === undefined ? taskQueues[0] : `sentinel@${host}`,
-      workerProject: await this.workerProject(),
+      taskQueue: host === undefined ? await this.#queueOf(project) : `sentinel@${host}`,
       isElsewhere: host !== undefined || temporal.isExternal,
     };
+  }
+
+  async #queueOf(project: string | undefined): Promise<string> {
+    const [base] = this.#config.taskQueues;
+    if (project === undefined) return base;
+    const { ownWorkerOf } = await import('../services/own-worker.ts');
+    return ownWorkerOf(project, this.#options.env ?? process.env)?.taskQueue ?? base;
   }
 
   async close(): Promise<void> {
@@ -119,18 +125,21 @@ export class Connections {
     await Promise.allSettled([temporal?.connection.close(), store?.close(), this.#peeked?.close()]);
   }
 
-  async #ensure(project = process.cwd()): Promise<void> {
+  async #ensure(project: string | undefined): Promise<void> {
     if (this.#config.database.isExternal) await this.#reachDatabase();
     const [{ ensureServices }, { withProject }] = await Promise.all([
       import('../services/ensure-services.ts'),
       import('../services/config/project-file.ts'),
     ]);
     const { env = process.env, onProgress } = this.#options;
+    const here = process.cwd();
     await ensureServices({
-      env: withProject(env, project),
-      ...defined({ onProgress }),
+      env: withProject(env, project ?? here),
+      ...defined({ project, onProgress }),
     });
     this.#config = readConfig(env);
+    // It may follow events, or receive webhooks; nobody waits for it.
+    if (project === undefined) await (await import('../services/own-worker.ts')).askForOwnWorker(here, env);
   }
 
   async #ready(server: 'postgres' | 'temporal'): Promise<void> {

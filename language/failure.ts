@@ -94,7 +94,6 @@ export const FAILURE_CODES = {
   COMMAND_PARAMS_INVALID: 'A command got parameters it does not accept',
   COMMAND_PROCESS_ENDED: "The process of a project's command ended before the command had a result",
   COMMAND_RESULT_INVALID: "The result of a project's command does not match its own schema",
-  CONFIG_DIFFERS: "The configuration of a run's project is not the one that the worker has",
   DEFINITION_INVALID:
     'A definition that a step took from a variable has problems, or a run was started with one that nothing has read',
   EDIT_BEHIND: 'An edit came after a lost worker had already done the steps ahead',

@@ -22,7 +22,6 @@ import { KEPT_VERSION, type NewRun, type RunStarter, type Store } from '../prism
 import { reachedDefinitions, referredDefinitions } from '../prisma/store/values/referred-definitions.ts';
 import type { Inheritance } from '../interpreter/effect.ts';
 import type { Position } from '../interpreter/position.ts';
-import { configConflict } from '../services/config/project-file.ts';
 import { workflowIdOf, WORKFLOW_TYPE } from '../workflows/messages/messages.ts';
 import { memoOf, searchAttributesOf } from '../workflows/messages/search-attributes.ts';
 import { refuseFault } from './client-error.ts';
@@ -42,8 +41,6 @@ export interface RunServices {
   taskQueue: string;
   /** The client shares its connection with a worker of the queue, so the server may hand the first task straight to it. */
   isEager?: boolean;
-  /** The project whose configuration the workers have; null: none. Absent: nobody here knows. */
-  workerProject?: string | null;
   /** The run goes to workers on other hosts: what this host can do says nothing of them. */
   isElsewhere?: boolean;
 }
@@ -107,7 +104,6 @@ async function startAs(handle: string, parts: RunServices, request: StartRequest
   const { definition, project, persona, origin, continueEvery, from, inherited } = request;
   refuseFault(reservedHandleFault(handle));
   const workflowId = workflowIdOf(handle);
-  checkConfig(parts, project);
   const library = await collectLibrary(store, definition, request.known, request.library);
   if (parts.isElsewhere !== true) await checkSandbox([definition, ...Object.values(library)]);
   const inputs = inputsTaken(request, library);
@@ -213,13 +209,6 @@ async function keepBefore(store: Store, handle: string, request: StartRequest, i
   if (cassette !== undefined || !isNew) await store.cassettes.replay(handle, cassette ?? null);
   if (by !== undefined) await store.cassettes.startedBy(handle, by);
   for (const part of conversations) await store.conversations.copy(part, handle);
-}
-
-/** Nothing is stored or started that would get the models of another project. */
-function checkConfig({ workerProject, isElsewhere }: RunServices, project: string): void {
-  if (workerProject === undefined || isElsewhere === true) return;
-  const conflict = configConflict(project, workerProject);
-  if (conflict !== null) throw new Failure('CONFIG_DIFFERS', conflict);
 }
 
 /** What a run, a schedule or a trigger may not be given. */

@@ -7,6 +7,8 @@ export interface DoctorEntry {
   where: string | null;
   version: string | null;
   port?: number;
+  /** Of the worker of a project: the project's folder. */
+  project?: string;
   /** What to do; there whenever `ok` is false. */
   remedy?: string;
 }

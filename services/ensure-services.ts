@@ -41,11 +41,25 @@ export interface ServicesOptions {
   withWorker?: boolean;
   /** True: what `env` tells the worker replaces what it was told before; otherwise that is kept. */
   replacesSettings?: boolean;
+  /** One whose own worker is to serve as well, where it has one. */
+  project?: string;
   /** The supervisor's program; by default the built one. */
   supervisorProgram?: string;
 }
 
 export async function ensureServices(given: ServicesOptions = {}): Promise<ServicesState> {
+  const { env = process.env, project, withWorker = true } = given;
+  for (;;) {
+    const state = await ensureInstallation(given);
+    if (project === undefined || !withWorker) return state;
+    const { untilOwnWorkerServes } = await import('./own-worker.ts');
+    const found = await untilOwnWorkerServes(project, env, sayChanges(given.onProgress));
+    if (found === 'serves') return readServicesState(readConfig(env).home) ?? state;
+  }
+}
+
+/** The servers, and the worker that all projects without a configuration share. */
+async function ensureInstallation(given: ServicesOptions): Promise<ServicesState> {
   const { env: own = process.env } = given;
   const { home } = readConfig(own);
   const env = given.replacesSettings === true ? own : withKeptSettings(home, own);

@@ -22,7 +22,7 @@ import { askOverSocket, reachOf } from './inspect-reach.ts';
 import { inspectProxy } from './inspect-proxy.ts';
 import { inspectFailing } from './inspect-failing.ts';
 import { asked, inspectRows } from './inspect-rows.ts';
-import { inspectWorker } from './inspect-worker.ts';
+import { inspectProjectWorkers, inspectWorker } from './inspect-worker.ts';
 import { findPresentTemporal, onPath } from './temporal/temporal-binary.ts';
 
 const ANSWER_MAX_MS = 3000;
@@ -73,7 +73,7 @@ async function inspectRunning(config: Config, state: ServicesState | null, env: 
     inspectReach(config, state, env),
     inspectRows(config.database.url),
   ]);
-  return [...inspectHome(config), ...answers.flat()];
+  return [...inspectHome(config), ...inspectProjectWorkers(config, state), ...answers.flat()];
 }
 
 /** Told only where it is in doubt. */

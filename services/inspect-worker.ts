@@ -1,14 +1,16 @@
-/** Whether a worker serves the runs: by its process, by what is said of its event loop, and by who polls the queue. */
+/** Whether workers serve the runs: by its process, by what is said of its event loop, and by who polls the queue. */
 import { connectionOptions, type Config } from './config/config.ts';
-import type { ProcessIdentity, ServicesState } from './config/services-state.ts';
+import type { ProcessIdentity, ProjectWorkerState, ServicesState } from './config/services-state.ts';
 import type { DoctorEntry } from './doctor-entry.ts';
 import { logFile } from './home/home-files.ts';
 import { isHalted, seemsAlive } from './processes/process-identity.ts';
+import { logNameOf } from './supervisor/worker-process.ts';
 import { atText, loopStanding, type LoopLine } from './supervisor/worker-loop.ts';
 
 const ANSWER_MAX_MS = 3000;
 /** How far back a worker that was ended is told of. */
 const LOOKED_BACK_MS = 3_600_000;
+const FAILURE_CHARS_MAX = 500;
 
 export async function inspectWorker(config: Config, state: ServicesState | null): Promise<DoctorEntry> {
   const own = state?.worker?.process ?? null;
@@ -31,6 +33,44 @@ export async function inspectWorker(config: Config, state: ServicesState | null)
   if (wrong !== null) return { ...entry, remedy: `${wrong.remedy} Its log is ${log}.` };
   return ok ? entry : { ...entry, remedy: `Run \`sentinel up\` or \`sentinel worker\`; its log is ${log}.` };
 }
+
+/** One for each project that has a worker of its own, or wants one and gets none. */
+export function inspectProjectWorkers({ home }: Config, state: ServicesState | null): DoctorEntry[] {
+  if (state?.phase !== 'ready') return [];
+  return state.workers.map((worker) => projectEntry(home, worker));
+}
+
+function projectEntry(
+  home: string,
+  { key, project, taskQueue, process, progress, failure }: ProjectWorkerState,
+): DoctorEntry {
+  const log = logFile(home, logNameOf(key));
+  const { silent, ended } = loopStanding(log, process?.pid ?? 0, Date.now() - LOOKED_BACK_MS);
+  const isAlive = process !== null && seemsAlive(process);
+  const wrong = isAlive ? wrongWith(process, silent) : null;
+  const here = isAlive ? `pid ${process.pid}, ${wrong?.found ?? process.status}` : (progress ?? 'none');
+  const entry = {
+    name: 'project worker',
+    project,
+    // One that comes, or that nobody needs by now, is no fault.
+    ok: failure === null && wrong === null,
+    found: [
+      `of ${project}: ${failure === null ? here : inOneLine(failure.message)}`,
+      ...(ended.length === 0 ? [] : [endedText(ended)]),
+    ].join('; '),
+    where: taskQueue,
+    version: null,
+  };
+  if (wrong !== null) return { ...entry, remedy: `${wrong.remedy} Its log is ${log}.` };
+  if (failure === null) return entry;
+  return {
+    ...entry,
+    remedy: `Correct that, and it is tried again soon; or run "sentinel up" in ${project}. Its log is ${log}.`,
+  };
+}
+
+/** The message may end with lines of a log. */
+const inOneLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ').slice(0, FAILURE_CHARS_MAX);
 
 /** A process that is there serves nobody where it does not come to it. */
 function wrongWith(worker: ProcessIdentity, silent: LoopLine | null): { found: string; remedy: string } | null {

@@ -10,6 +10,7 @@ import {
 } from './config/services-state.ts';
 import { isGoneWithin, seemsAlive, signalProcess, stopProcess } from './processes/process-identity.ts';
 import { dropSettings, withKeptSettings } from './supervisor/kept-settings.ts';
+import { forgetTrusted } from './supervisor/project-asks.ts';
 import { SERVER_GRACE_MS, stopMaxMs, workerMaxMs } from './supervisor/stop-times.ts';
 import { acquireSupervisorLock, lockHolder, successorOf } from './supervisor/supervisor-lock.ts';
 import { watchEnding } from './supervisor/worker-process.ts';
@@ -71,10 +72,11 @@ async function stopLeftovers(home: string, graceMs: number, { onProgress, hurry 
   const looking = watchEnding(logFile(home, 'worker'), (text) => onProgress?.(text));
   try {
     for (const { name, process } of livingServices(state)) {
-      const maxMs = name === 'worker' ? workerMaxMs({ graceMs }) : SERVER_GRACE_MS;
+      const maxMs = name.startsWith('worker') ? workerMaxMs({ graceMs }) : SERVER_GRACE_MS;
       await stopProcess(process, name === 'postgres' ? 'SIGINT' : 'SIGTERM', maxMs, hurry);
     }
     dropSettings(home);
+    forgetTrusted(home);
     writeServicesState(home, { ...state, phase: 'stopped', progress: null });
   } finally {
     looking.close();
@@ -84,8 +86,12 @@ async function stopLeftovers(home: string, graceMs: number, { onProgress, hurry 
 
 /** In the order in which they are stopped. */
 function livingServices(state: ServicesState | null): { name: string; process: ProcessRecord }[] {
-  return (['worker', 'temporal', 'postgres'] as const).flatMap((name) => {
-    const process = state?.[name]?.process ?? null;
-    return process !== null && seemsAlive(process) ? [{ name, process }] : [];
-  });
+  const projects = (state?.workers ?? []).map(({ project, process }) => ({ name: `worker of ${project}`, process }));
+  const others = (['worker', 'temporal', 'postgres'] as const).map((name) => ({
+    name,
+    process: state?.[name]?.process ?? null,
+  }));
+  return [...projects, ...others].flatMap(({ name, process }) =>
+    process !== null && seemsAlive(process) ? [{ name, process }] : [],
+  );
 }

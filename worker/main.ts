@@ -24,6 +24,12 @@ import { makeHome } from '../services/home/own-home.ts';
 import type { FollowedEvent } from './background/followers.ts';
 import { openProject, type ProjectParts } from './project-parts.ts';
 import { homeKeyText } from '../services/seal/home-key.ts';
+import { configFileOf } from '../services/config/project-file.ts';
+import { isQueueOfProject, queueOfProject } from '../services/config/project-queue.ts';
+import { PROJECT_FLAG } from '../services/supervisor/worker-process.ts';
+import type { RunServices } from '../runs/start-run.ts';
+import { keepAsking } from './background/project-asking.ts';
+import { WaitingProjects } from './background/waiting-projects.ts';
 import { openKeys } from '../services/seal/open-keys.ts';
 import { openModels } from './models.ts';
 import { Notifier } from './notifications/notifier.ts';
@@ -48,6 +54,8 @@ const closeMaxMs = 2_000;
 export interface WorkerProcessOptions {
   /** Defaults to what the environment says. */
   version?: WorkerVersion;
+  /** The project whose own worker this is; absent: of none. */
+  project?: string | undefined;
   /** New runs start on this version from now on, whichever they started on before. */
   takeOver?: boolean;
 }
@@ -69,7 +77,7 @@ interface Serving {
  */
 export async function runWorkerProcess(options: WorkerProcessOptions = {}): Promise<number> {
   closeInherited();
-  const config = readConfig();
+  const config = configOf(options.project);
   tryToMakeHome(config.home);
   // Commands and sandboxes look here for what they must not reach.
   process.env['SENTINEL_HOME'] = config.home;
@@ -105,6 +113,16 @@ export async function runWorkerProcess(options: WorkerProcessOptions = {}): Prom
   end.release();
   process.off('uncaughtException', crash);
   return 0;
+}
+
+/** The worker of a project serves its queue alone. */
+function configOf(project: string | undefined): Config {
+  const config = readConfig();
+  if (project === undefined) return config;
+  const digest = configFileOf(project)?.digest ?? '';
+  const queue = queueOfProject(config.taskQueues[0], project);
+  // Whoever has the common secret sends to the worker of the installation.
+  return { ...config, project: { folder: project, digest }, taskQueues: [queue], webhooks: null };
 }
 
 /** A worker of servers elsewhere does without; what was accepted in a home that is not its own does not count. */
@@ -196,7 +214,7 @@ async function serve(serving: Serving): Promise<void> {
     options: optionsOf(config),
   });
   const triggers = openTriggers(worker.starting, config, { rate: project.config.limits.triggers, sources }, say);
-  const sweeping = keepSwept(worker.starting, config.home);
+  const besides = beside(serving, worker.starting, hasDuties(project, sources));
   const notifier = openNotifier(config, store, project.config.notify);
   let telling: { close(): void } | undefined;
   const stop = (): void => {
@@ -212,12 +230,30 @@ async function serve(serving: Serving): Promise<void> {
     await worker.done;
   } finally {
     telling?.close();
-    sweeping.end();
     process.off('exit', onExit);
     await watch.close();
-    await Promise.all([triggers.close(), models.close(), project.close(), notifier?.close()]);
+    await Promise.all([triggers.close(), models.close(), project.close(), notifier?.close(), besides.close()]);
   }
 }
+
+/** What the worker of the installation does for all projects; that of a project looks after itself. */
+function beside({ config, store }: Serving, starting: RunServices, stays: boolean): { close(): Promise<void> } {
+  const { home, project, projectWorkers } = config;
+  if (project !== null && isQueueOfProject(starting.taskQueue))
+    return keepAsking({ home, project: project.folder, idleMs: projectWorkers.idleMs, stays, store });
+  const sweeping = keepSwept(starting, home);
+  const waiting = new WaitingProjects({ config, client: starting.client, store });
+  return {
+    async close() {
+      sweeping.end();
+      await waiting.close();
+    },
+  };
+}
+
+/** Which a run does not ask for. */
+const hasDuties = ({ systems }: ProjectParts, sources: readonly WebhookSource[]): boolean =>
+  sources.length > 0 || followersOf(systems).length > 0;
 
 function optionsOf({ stepsAtOnce }: Config): NonNullable<WorkerParts['options']> {
   const cached = process.env['SENTINEL_MAX_CACHED_WORKFLOWS'];
@@ -277,5 +313,6 @@ async function untilItAnswers<Result>(what: string, signal: AbortSignal, ask: ()
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  runWorkerProcess().then((code) => process.exit(code), crash);
+  const project = process.argv.find((arg) => arg.startsWith(PROJECT_FLAG))?.slice(PROJECT_FLAG.length);
+  runWorkerProcess({ project }).then((code) => process.exit(code), crash);
 }

@@ -17,6 +17,7 @@ import type { Store } from '../prisma/store/contract/contract.ts';
 import { buildIdOf, failureConverterPath } from './bundle.ts';
 import type { WorkerVersion } from '../services/config/config.ts';
 import type { SealKeys } from '../services/config/seal-key.ts';
+import { isQueueOfProject } from '../services/config/project-queue.ts';
 import { Followers, type FollowedEvent } from './background/followers.ts';
 import { LostRuns } from './background/lost-runs.ts';
 import { say } from './say.ts';
@@ -30,7 +31,6 @@ import { StepsUnderWay } from './steps-under-way.ts';
 import type { LoopWatch } from './watchdog/loop-watch.ts';
 import { SuspectSteps } from './watchdog/suspect-steps.ts';
 import { DEPLOYMENT, GRACE_SECONDS } from '../services/config/worker-settings.ts';
-import { defined } from '../language/defined.ts';
 
 /** Each may hold one connection of the store and need a second: the pool is larger than this. */
 export const SEGMENTS_AT_ONCE_MAX = 32;
@@ -169,19 +169,20 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
 
 /** What it does beside its tasks. */
 async function besides(
-  { store, project, followers = [] }: WorkerParts,
+  { store, project, taskQueues, followers = [] }: WorkerParts,
   client: Client,
   starting: RunServices,
   registry: Registry,
 ): Promise<{ waker: SubscriberWaker; close(): Promise<void> }> {
   const waker = new SubscriberWaker({ signals: store.signals, wake: (handle) => wakeRun(client, handle) });
-  const lost = new LostRuns({ client, store });
+  // Beside the worker of a project there is always that of the installation, which looks after all of them.
+  const lost = taskQueues.some(isQueueOfProject) ? null : new LostRuns({ client, store });
   const runs = runStarter(starting);
   const following = await Followers.open({ store, registry, runs, project: project ?? process.cwd(), followers, say });
   return {
     waker,
     async close() {
-      await Promise.all([waker.close(), lost.close(), following?.close()]);
+      await Promise.all([waker.close(), lost?.close(), following?.close()]);
     },
   };
 }
@@ -197,7 +198,7 @@ async function suspecting({ store, watch }: WorkerParts): Promise<SuspectSteps[]
 const checkpointsIn = ({ store, checkpoints: home = null }: WorkerParts): StepCheckpoints | null =>
   home === null ? null : new StepCheckpoints(store.checkpoints, home);
 
-function startingIn({ store, taskQueues, project }: WorkerParts, client: Client, registry: Registry): RunServices {
+function startingIn({ store, taskQueues }: WorkerParts, client: Client, registry: Registry): RunServices {
   return {
     store,
     client,
@@ -206,7 +207,6 @@ function startingIn({ store, taskQueues, project }: WorkerParts, client: Client,
     },
     taskQueue: taskQueues[0] ?? '',
     isEager: true,
-    ...defined({ workerProject: project }),
   };
 }
 

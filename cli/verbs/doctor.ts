@@ -16,7 +16,7 @@ export function define(command: Command): void {
       `
 Examples:
   sentinel doctor
-  sentinel doctor --json    {ok, entries: [{name, ok, found, where, version, port?, remedy?}]}`,
+  sentinel doctor --json    {ok, entries: [{name, ok, found, where, version, port?, project?, remedy?}]}`,
     )
     .action(async (options: { json?: boolean }) => {
       const output = openOutput(options);

@@ -10,8 +10,8 @@ import { Progress } from '../request/with-client.ts';
 export function define(command: Command): void {
   command
     .description(
-      'Starts the services that are not up: Temporal, Postgres, and a worker in the background. The worker gets its settings from the environment of this command (ANTHROPIC_API_KEY, SENTINEL_WEBHOOK_SECRET and the like) ' +
-        'and from the sentinel.config of this folder, and keeps them until the next "up" or "down"; other verbs do not change them. Exit code 1 if something that was asked for is missing, such as the port of webhooks.',
+      'Starts the services that are not up: Temporal, Postgres, and a worker in the background; and the worker of this folder, if it has a sentinel.config. The workers get their settings from the environment of this command (ANTHROPIC_API_KEY, SENTINEL_WEBHOOK_SECRET and the like) ' +
+        'and keep them until the next "up" or "down"; other verbs do not change them. Exit code 1 if something that was asked for is missing, such as the port of webhooks.',
     )
     .addHelpText(
       'after',
@@ -40,7 +40,12 @@ async function up(options: { json?: boolean }): Promise<void> {
   ]);
   try {
     const { env } = await projectConfig(process.cwd(), output);
-    const state = await ensureServices({ env, replacesSettings: true, onProgress: (text) => progress.say(text) });
+    const state = await ensureServices({
+      env,
+      project: process.cwd(),
+      replacesSettings: true,
+      onProgress: (text) => progress.say(text),
+    });
     const webhooks = await webhookState(env, true);
     progress.end();
     show(state, webhooks, output);
@@ -52,7 +57,7 @@ async function up(options: { json?: boolean }): Promise<void> {
 }
 
 function show(state: ServicesState, webhooks: WebhookState | null, output: Output): void {
-  const { temporal, postgres, worker, warnings } = state;
+  const { temporal, postgres, worker, workers, warnings } = state;
   output.object({
     ok: webhooks?.ok !== false,
     temporal: {
@@ -67,6 +72,7 @@ function show(state: ServicesState, webhooks: WebhookState | null, output: Outpu
       isExternal: postgres?.isExternal ?? false,
     },
     worker: { pid: worker?.process?.pid ?? null, taskQueues: worker?.taskQueues ?? [] },
+    workers: workers.map(({ project, taskQueue, process }) => ({ project, taskQueue, pid: process?.pid ?? null })),
     webhooks,
     warnings,
   });
@@ -79,6 +85,8 @@ function show(state: ServicesState, webhooks: WebhookState | null, output: Outpu
   output.line(
     `${good('✔')} ${strong('worker')}    pid ${worker?.process?.pid ?? '?'}, ${worker?.taskQueues.join(', ') ?? ''}`,
   );
+  for (const { project, process } of workers.filter((one) => one.process !== null))
+    output.line(`${good('✔')} ${strong('project')}   pid ${process?.pid ?? '?'}, ${project}`);
   if (webhooks !== null) {
     const { ok, host, port, found, remedy } = webhooks;
     output.line(

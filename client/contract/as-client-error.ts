@@ -4,7 +4,6 @@ import { ClientError, type ClientErrorCode } from '../../runs/client-error.ts';
 /** By the name of an error whose message says finding and remedy. */
 const CODES: ReadonlyMap<string, ClientErrorCode> = new Map([
   ['ConfigError', 'SETTINGS'],
-  ['CONFIG_DIFFERS', 'SETTINGS'],
   ['SANDBOX_NOT_AVAILABLE', 'SANDBOX_NOT_AVAILABLE'],
   ['ServicesError', 'SERVICES'],
 ]);

@@ -17,6 +17,8 @@ import { keysFault } from './seal-key.ts';
 import { readServicesState, type ServicesState } from './services-state.ts';
 import {
   GRACE_SECONDS,
+  PROJECT_IDLE_SECONDS,
+  PROJECT_WORKERS_MAX,
   SILENT_SECONDS,
   modelEnvironment,
   proxySettings,
@@ -76,7 +78,7 @@ export interface Config {
   models: ModelEnvironment;
   /** The variables that name proxies, as they are set. */
   proxies: Readonly<Record<string, string>>;
-  /** The project whose `sentinel.config` the worker loads, and the digest of that file; null: it loads none. */
+  /** The project whose `sentinel.config` this worker loads, and the digest of that file; null: it loads none. */
   project: { folder: string; digest: string } | null;
   /** The version this worker's runs are pinned to; null: every worker of a queue may continue its runs. */
   version: WorkerVersion | null;
@@ -88,6 +90,8 @@ export interface Config {
   graceMs: number;
   /** A worker whose event loop does not answer for so long is ended, and another begins; 0: never. */
   silentMs: number;
+  /** How many projects have a worker of their own at once; one that has nothing to do for so long is ended. */
+  projectWorkers: { max: number; idleMs: number };
   /** Queues this machine's worker serves; the first is where runs start by default. */
   taskQueues: [string, ...string[]];
   /** Base address of the Temporal Web UI; null when there is nothing to guess it from. */
@@ -188,6 +192,10 @@ export function readConfig(env: Environment = process.env): Config {
     checkpoints: settings.SENTINEL_CHECKPOINTS ?? true,
     graceMs: 1000 * (settings.SENTINEL_GRACE_SECONDS ?? GRACE_SECONDS),
     silentMs: 1000 * (settings.SENTINEL_SILENT_SECONDS ?? SILENT_SECONDS),
+    projectWorkers: {
+      max: settings.SENTINEL_PROJECT_WORKERS ?? PROJECT_WORKERS_MAX,
+      idleMs: 1000 * (settings.SENTINEL_PROJECT_IDLE_SECONDS ?? PROJECT_IDLE_SECONDS),
+    },
     taskQueues: taskQueues(settings.SENTINEL_TASK_QUEUES),
     webUrl: webUrl(settings, embedded),
     preferredPorts: {
@@ -260,6 +268,7 @@ export function settingsFingerprint(config: Config): string {
     config.checkpoints,
     config.graceMs,
     config.silentMs,
+    config.projectWorkers,
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }

@@ -1,4 +1,4 @@
-/** Where a project's configuration is, and whether a worker has the same. Reads no code. */
+/** Where a project's configuration is. Reads no code. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -50,21 +50,13 @@ function importedFile(from: string, written: string): string[] {
   return found === undefined ? [] : [found];
 }
 
-/** The environment as services get it that are started for a project: its configuration is the worker's. */
-export function withProject(env: Environment, project: string): Environment {
-  if ((env['SENTINEL_PROJECT'] ?? '') !== '' || configFileOf(project) === null) return env;
-  return { ...env, SENTINEL_PROJECT: project };
-}
-
 /**
- * Why a run of a project cannot be had by a worker; null where it can. A project without a configuration
- * of its own contradicts none.
+ * The environment as services get it that are started for a project. Beside a Temporal elsewhere the worker here has the
+ * configuration of that project; beside one of ours each project has a worker of its own.
  */
-export function configConflict(project: string, workerProject: string | null): string | null {
-  const wanted = configFileOf(project);
-  if (wanted === null) return null;
-  const loaded = workerProject === null ? null : configFileOf(workerProject);
-  if (loaded?.digest === wanted.digest) return null;
-  const other = loaded === null ? 'without a configuration' : `with ${loaded.path}`;
-  return `${wanted.path} is not what the worker has, which was started ${other}; run "sentinel up" in ${project}, or give the project services of its own with SENTINEL_HOME`;
+export function withProject(env: Environment, project: string): Environment {
+  const isElsewhere = (env['TEMPORAL_ADDRESS'] ?? '').trim() !== '';
+  const isNamed = (env['SENTINEL_PROJECT'] ?? '') !== '';
+  if (!isElsewhere || isNamed || configFileOf(project) === null) return env;
+  return { ...env, SENTINEL_PROJECT: project };
 }

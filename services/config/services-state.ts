@@ -57,6 +57,22 @@ const WorkerState = z.object({
 });
 export type WorkerState = z.infer<typeof WorkerState>;
 
+/** The worker of a project that has a configuration. */
+const ProjectWorkerState = z.object({
+  key: z.string(),
+  project: z.string(),
+  taskQueue: z.string(),
+  /** Of the configuration that it has loaded; null: the project has none any more. */
+  digest: z.string().nullable(),
+  build: z.string(),
+  process: ProcessRecord.nullable(),
+  /** What it waits for, for a spinner. */
+  progress: z.string().nullable(),
+  /** Why there is none. */
+  failure: z.object({ message: z.string(), at: z.number() }).nullable(),
+});
+export type ProjectWorkerState = z.infer<typeof ProjectWorkerState>;
+
 export const ServicesState = z.object({
   version: z.literal(1),
   supervisor: ProcessIdentity.extend({ startedAt: z.number() }),
@@ -72,6 +88,8 @@ export const ServicesState = z.object({
   temporal: TemporalState.nullable(),
   postgres: PostgresState.nullable(),
   worker: WorkerState.nullable(),
+  /** Those of projects. */
+  workers: z.array(ProjectWorkerState),
 });
 export type ServicesState = z.infer<typeof ServicesState>;
 

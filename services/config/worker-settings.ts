@@ -32,6 +32,12 @@ export const GRACE_SECONDS = 60;
 /** A worker whose event loop is silent for so long is ended, unless SENTINEL_SILENT_SECONDS says otherwise. */
 export const SILENT_SECONDS = 30;
 
+/** How many projects may have a worker at once, unless SENTINEL_PROJECT_WORKERS says otherwise: each takes some 300 MB. */
+export const PROJECT_WORKERS_MAX = 8;
+
+/** A project's worker that has had nothing to do for so long is ended, unless SENTINEL_PROJECT_IDLE_SECONDS says otherwise. */
+export const PROJECT_IDLE_SECONDS = 600;
+
 const SECRET_LENGTH_MIN = 16;
 const WEBHOOK_PORT = 7246;
 
@@ -112,6 +118,18 @@ export const WORKER_SETTINGS = {
     .int('must be a whole number of seconds')
     .min(0, 'must be at least 0')
     .max(86_400, 'must be at most 86400')
+    .optional(),
+  SENTINEL_PROJECT_WORKERS: z.coerce
+    .number({ error: 'must be a number' })
+    .int('must be a whole number')
+    .min(1, 'must be at least 1')
+    .max(1000, 'must be at most 1000')
+    .optional(),
+  SENTINEL_PROJECT_IDLE_SECONDS: z.coerce
+    .number({ error: 'must be a number of seconds' })
+    .int('must be a whole number of seconds')
+    .min(1, 'must be at least 1')
+    .max(604_800, 'must be at most 604800')
     .optional(),
   SENTINEL_BUILD_ID: z
     .string()

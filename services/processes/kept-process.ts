@@ -19,7 +19,7 @@ const BACKOFF_MAX_MS = 5000;
 /** A process that ran this long was fine: its next death is answered without the earlier delay. */
 const STABLE_AFTER_MS = 30_000;
 const CRASHES: ReadonlySet<NodeJS.Signals> = new Set(['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGTRAP']);
-/** A first start may meet the remains of a process killed a moment ago. */
+/** A first start of a server may meet the remains of a process killed a moment ago. */
 const FIRST_ATTEMPTS = 4;
 
 export interface Command {
@@ -37,6 +37,8 @@ export interface ProcessPlan {
   stopSignal: NodeJS.Signals;
   stopGraceMs: number;
   readyWithinMs: number;
+  /** How often the first start is tried; 4 unless told otherwise. */
+  attempts?: number;
   /** Before each start, while none runs: makes what has to be there, clears what a dead one left. */
   prepare(signal: AbortSignal): Promise<void>;
   command(): Command;
@@ -151,7 +153,7 @@ export class KeptProcess {
         return await this.launch(0);
       } catch (error) {
         await this.end();
-        if (attempt === FIRST_ATTEMPTS || this.isStopping) throw error;
+        if (attempt === (this.plan.attempts ?? FIRST_ATTEMPTS) || this.isStopping) throw error;
         this.plan.onLog(`${this.plan.name} did not start, trying again: ${String(error)}`);
         await this.rest(BACKOFF_MIN_MS * 2 ** attempt);
       }

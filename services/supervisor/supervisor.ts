@@ -1,5 +1,5 @@
 /**
- * Keeps the services running: Postgres with its migrations, the Temporal server, the worker.
+ * Keeps the services running: Postgres with its migrations, the Temporal server, the worker, and those of projects.
  *
  * Invariants: one supervisor per home; only the supervisor writes services.json; what is named by
  * TEMPORAL_ADDRESS or DATABASE_URL is used and never started or stopped, and is asked before anything of
@@ -26,6 +26,8 @@ import {
 import { findTemporalBinary } from '../temporal/temporal-binary.ts';
 import { doorOf, findDoor } from '../temporal/door.ts';
 import { type Place, TemporalServer } from '../temporal/temporal-server.ts';
+import { forgetTrusted } from './project-asks.ts';
+import { ProjectWorkers } from './project-workers.ts';
 import { noteLost } from './steps-at-work.ts';
 import { SERVER_GRACE_MS, workerMaxMs } from './stop-times.ts';
 import { buildStamp, hasSaidReady, watchEnding, workerCommand } from './worker-process.ts';
@@ -50,6 +52,7 @@ export class Supervisor {
   private postgres: KeptProcess | null = null;
   private temporal: KeptProcess | null = null;
   private worker: KeptProcess | null = null;
+  private projects: ProjectWorkers | null = null;
 
   constructor({ config, withWorker, log }: SupervisorOptions, self: ServicesState['supervisor']) {
     makeFolders(config.home);
@@ -70,6 +73,7 @@ export class Supervisor {
       temporal: this.previous?.temporal ?? null,
       postgres: this.previous?.postgres ?? null,
       worker: this.previous?.worker ?? null,
+      workers: this.previous?.workers ?? [],
     };
   }
 
@@ -93,6 +97,7 @@ export class Supervisor {
     }
     this.state.phase = 'ready';
     this.progress(null);
+    this.projects?.open();
   }
 
   /** Ends the services in the reverse order of their start. */
@@ -104,6 +109,7 @@ export class Supervisor {
     await this.temporal?.stop();
     await this.postgres?.stop();
     dropSettings(this.config.home);
+    forgetTrusted(this.config.home);
     this.state.phase = 'stopped';
     this.progress(null);
   }
@@ -123,18 +129,22 @@ export class Supervisor {
 
   private async giveUp(): Promise<void> {
     this.abort.abort();
-    await this.worker?.leave();
+    await Promise.all([this.worker?.leave(), this.projects?.leave()]);
     await this.temporal?.leave();
     await this.postgres?.leave();
     const { temporal, postgres, worker } = this.state;
-    const left = [temporal, postgres, worker].filter((service) => service?.process && isAlive(service.process));
+    const left = [temporal, postgres, worker, ...this.state.workers].filter(
+      (service) => service?.process && isAlive(service.process),
+    );
     if (left.length === 0) dropSettings(this.config.home);
     this.state.phase = 'failed';
     this.progress(null);
   }
 
   private async stopWorker(): Promise<void> {
-    await this.whileEnding(() => this.worker?.stop() ?? Promise.resolve());
+    await this.whileEnding(async () => {
+      await Promise.all([this.worker?.stop(), this.projects?.close()]);
+    });
   }
 
   /** Says what the worker waits for. */
@@ -146,12 +156,13 @@ export class Supervisor {
   /** Ends recorded processes that the settings no longer ask for. */
   private async dropStrangers(): Promise<void> {
     const { temporal, postgres, worker } = this.state;
-    if (worker?.process && !this.withWorker) await this.stopRecorded(worker.process);
+    const own = [worker, ...this.state.workers].flatMap((one) => one?.process ?? []);
+    if (!this.withWorker) await Promise.all(own.map((process) => this.stopRecorded(process)));
     if (temporal?.process && this.config.temporal.isExternal)
       await stopProcess(temporal.process, 'SIGTERM', SERVER_GRACE_MS, this.hurrying.signal);
     if (postgres?.process && this.config.database.isExternal)
       await stopProcess(postgres.process, 'SIGINT', SERVER_GRACE_MS, this.hurrying.signal);
-    if (!this.withWorker) this.state.worker = null;
+    if (!this.withWorker) Object.assign(this.state, { worker: null, workers: [] });
   }
 
   private stopRecorded(worker: ProcessRecord): Promise<void> {
@@ -315,7 +326,23 @@ export class Supervisor {
     });
     const isCurrent = this.previous?.settings === this.state.settings;
     if (recorded !== null && !isCurrent) await this.stopRecorded(recorded);
+    this.projects = this.projectWorkers(isCurrent);
     await this.worker.start(recorded);
+  }
+
+  private projectWorkers(isCurrent: boolean): ProjectWorkers {
+    const projects = new ProjectWorkers({
+      config: this.config,
+      log: this.log,
+      hurry: this.hurrying.signal,
+      recorded: this.state.workers,
+      isCurrent,
+      onChange: () => {
+        this.state.workers = projects.states;
+        this.save();
+      },
+    });
+    return projects;
   }
 
   /** The port a living process has, else the one it had, else the preferred one, else any. */
@@ -334,7 +361,9 @@ export class Supervisor {
     const hasMoved = this.state.phase === 'ready' && isUp && now.address !== this.temporalAddress;
     if (isUp) this.temporalAddress = now.address;
     this.record('temporal', now);
-    if (hasMoved) void this.worker?.restart();
+    if (!hasMoved) return;
+    void this.worker?.restart();
+    this.projects?.restart();
   }
 
   private record<Name extends 'postgres' | 'temporal'>(name: Name, now: NonNullable<ServicesState[Name]>): void {

@@ -41,6 +41,28 @@ export function workerCommand(packageRoot: string, build: string): Command {
   };
 }
 
+/** Beside the build, whose worker it is. */
+export const PROJECT_FLAG = '--project=';
+
+export interface OwnProject {
+  project: string;
+  /** The digest of code that may run although nobody on this machine has trusted it. */
+  trusted: string | null;
+}
+
+export function projectWorkerCommand(packageRoot: string, build: string, { project, trusted }: OwnProject): Command {
+  const { args, env, ...rest } = workerCommand(packageRoot, build);
+  const named = [env['SENTINEL_TRUST'], trusted].filter((one) => one !== undefined && one !== null && one !== '');
+  return {
+    ...rest,
+    args: [...args, `${PROJECT_FLAG}${project}`],
+    env: named.length === 0 ? env : { ...env, SENTINEL_TRUST: named.join(',') },
+  };
+}
+
+/** What the log of a project's worker is called. */
+export const logNameOf = (key: string): string => `worker-${key}`;
+
 /** True when the log holds the ready line of this very process. */
 export function hasSaidReady(log: string, { pid }: ProcessIdentity, logFrom: number): boolean {
   return readLogEnd(log, logFrom, 1024 * 1024)

@@ -20,9 +20,13 @@ type Trusted = z.infer<typeof Trusted>;
 
 export const TRUST_ALL = 'all';
 
-export function isTrusted({ path, digest }: ProjectCode): boolean {
+export const isTrusted = (code: ProjectCode): boolean =>
+  isNamedInEnvironment(code) || trustedOf(code.path)?.digest === code.digest;
+
+/** By SENTINEL_TRUST, and not by a decision that is kept. */
+export function isNamedInEnvironment({ digest }: ProjectCode): boolean {
   const named = (process.env['SENTINEL_TRUST'] ?? '').split(',').map((word) => word.trim());
-  return named.includes(TRUST_ALL) || named.includes(digest) || trustedOf(path)?.digest === digest;
+  return named.includes(TRUST_ALL) || named.includes(digest);
 }
 
 /** Throws `ConfigError` where the code is not trusted. */

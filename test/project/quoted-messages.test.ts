@@ -13,7 +13,7 @@ const quoted = [
   'End that process, and a worker takes the port within seconds',
   'the group "',
   'does too much work',
-  'is not what the worker has',
+  'projects have one, as many as may be',
   'No model is configured',
   'no key is set',
   'Temporal no longer has the history of',

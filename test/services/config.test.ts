@@ -200,6 +200,7 @@ describe('recorded services', () => {
       foundAs: '',
       process: null,
     },
+    workers: [],
     worker: null,
   };
 

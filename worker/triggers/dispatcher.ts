@@ -1,7 +1,7 @@
 /**
  * Starts a run for each event that a trigger matches.
  *
- * Every worker has one, and they share the work: rows are taken with SKIP LOCKED (prisma/store/
+ * Every worker has one. That of a project starts what events ask for in its project, and the others share the rest: rows are taken with SKIP LOCKED (prisma/store/
  * triggers.ts). A run's handle is made of its trigger and its event, so an event that two workers get
  * hold of, or one worker twice, starts one run. Whatever is away (Temporal, the database) is waited
  * for; what cannot be started for another reason is tried a few times and then refused, with the reason, and
@@ -15,8 +15,9 @@ import { matchesEvent } from '../../language/events/event-glob.ts';
 import type { Definition } from '../../language/model.ts';
 import { filterVerdict } from '../../language/events/trigger-filter.ts';
 import { valueOfEvent } from '../../language/events/published-event.ts';
-import type { ClaimedStart, Turn, VerdictOf } from '../../prisma/store/contract/trigger-contract.ts';
+import type { ClaimedStart, StartsOf, Turn, VerdictOf } from '../../prisma/store/contract/trigger-contract.ts';
 import { EARLIER_FIRST_MS } from '../../prisma/store/events/trigger-turns.ts';
+import { isQueueOfProject, OWN_QUEUE } from '../../services/config/project-queue.ts';
 import { isUnavailable } from '../../prisma/store/connection/unavailable.ts';
 import type { Subscription } from '../../prisma/store/contract/subscription.ts';
 import { BackgroundLoop } from '../background/background-loop.ts';
@@ -26,6 +27,7 @@ const LEASE_MS = 15_000;
 const ATTEMPTS_MAX = 5;
 const RETRY_MS = 1_000;
 const RETRY_MAX_MS = 30_000;
+const OTHERS_MS = 1_000;
 const DEFINITIONS_MAX = 200;
 
 /** Of each trigger. */
@@ -40,12 +42,16 @@ export class Dispatcher {
   readonly #definitions = new LRUCache<string, Definition>({ max: DEFINITIONS_MAX });
   readonly #subscription: Subscription;
   readonly #loop: BackgroundLoop;
+  /** The worker of a project starts what its triggers ask for, with the commands of that project; the others, the rest. */
+  readonly #of: StartsOf;
   #againAt = 0;
 
   constructor(starting: RunServices, rate: StartRate, say: (text: string) => void) {
     this.#starting = starting;
     this.#rate = rate;
     this.#say = say;
+    const { taskQueue: queue } = starting;
+    this.#of = isQueueOfProject(queue) ? { queue } : { notOn: OWN_QUEUE };
     this.#subscription = starting.store.triggers.listen();
     this.#loop = new BackgroundLoop({
       turn: (signal) => this.#turn(signal),
@@ -65,7 +71,7 @@ export class Dispatcher {
     // Before the claim: what is due by now is claimed, and what is due later is waited for.
     const waking = this.#untilAgain(signal);
     const spread = await triggers.spread((filter, event) => this.#verdictOf(filter, event));
-    const claimed = await triggers.claim(STARTS_AT_ONCE, LEASE_MS);
+    const claimed = await triggers.claim(STARTS_AT_ONCE, LEASE_MS, this.#of);
     const turns = await Promise.all(claimed.map((start) => this.#start(start)));
     if (turns.includes('later')) this.#againAt = Date.now() + EARLIER_FIRST_MS;
     else if (spread === 0 && claimed.length === 0 && !signal.aborted) await this.#subscription.next(waking);
@@ -74,7 +80,9 @@ export class Dispatcher {
   /** Aborts when what had to wait for an earlier event is due, which nobody announces. */
   #untilAgain(signal: AbortSignal): AbortSignal {
     const leftMs = this.#againAt - Date.now();
-    return leftMs > 0 ? AbortSignal.any([signal, AbortSignal.timeout(leftMs)]) : signal;
+    if (leftMs > 0) return AbortSignal.any([signal, AbortSignal.timeout(leftMs)]);
+    // Another worker may have made its starts of an event after this one has looked.
+    return 'queue' in this.#of ? AbortSignal.any([signal, AbortSignal.timeout(OTHERS_MS)]) : signal;
   }
 
   /** One that fails is said here, and stands where its trigger is shown. */

@@ -1,6 +1,7 @@
 /** Everything in a worker that turns what happens outside of runs into events, and events into runs. */
 import type { RunServices } from '../../runs/start-run.ts';
 import type { Config } from '../../services/config/config.ts';
+import { isQueueOfProject } from '../../services/config/project-queue.ts';
 import { Dispatcher, type StartRate } from './dispatcher.ts';
 import { FileEvents } from './file-events.ts';
 import { Webhooks } from './webhooks.ts';
@@ -24,7 +25,8 @@ export function openTriggers(
   const isOpen = config.webhooks !== null || sources.length > 0;
   const parts = [
     new Dispatcher(starting, rate, say),
-    new FileEvents({ triggers, without: [config.home], say }),
+    // The worker of the installation watches for all projects, since that of a project may end.
+    ...(isQueueOfProject(starting.taskQueue) ? [] : [new FileEvents({ triggers, without: [config.home], say })]),
     ...(isOpen ? [new Webhooks(listener, starting.store, say, sources)] : []),
   ];
   let closing: Promise<void> | undefined;

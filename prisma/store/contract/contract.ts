@@ -225,6 +225,8 @@ export interface Store {
     claim(handle: string, execution: string): Promise<{ execution: string | null; parent: string | null } | null>;
     /** Makes this execution the nested run, also in place of one before it: a parent that was reset starts it again. */
     claimNested(handle: string, execution: string): Promise<void>;
+    /** Projects with a run that has not ended, or that an event is to start. */
+    projectsAtWork(): Promise<string[]>;
     context(handle: string): Promise<RunContext | null>;
     /** What the run itself said at its start: it need not be read here any more. */
     remember(context: RunContext): void;

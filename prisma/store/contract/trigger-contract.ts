@@ -67,6 +67,9 @@ export interface TriggerStart {
   event: { seq: number; id: string; name: string; data: Json; at: number };
 }
 
+/** Starts on one queue, or on all but those whose names match a regular expression. */
+export type StartsOf = { queue: string } | { notOn: string };
+
 /** A start that this process is to perform before its lease ends. */
 export interface ClaimedStart extends TriggerStart {
   trigger: Trigger;
@@ -91,7 +94,8 @@ export interface TriggerStore {
   starts(id: string, limit: number): Promise<TriggerStart[]>;
   /** Compares queued events with the triggers; answers with the number of events it took. `verdictOf`: needed where a trigger has a filter. */
   spread(verdictOf?: VerdictOf): Promise<number>;
-  claim(limit: number, leaseMs: number): Promise<ClaimedStart[]>;
+  /** `of`: whose starts; default: all. */
+  claim(limit: number, leaseMs: number, of?: StartsOf): Promise<ClaimedStart[]>;
   /** Asked before performing a start of a definition that itself loops over the events that start it. */
   takeTurn(start: ClaimedStart): Promise<Turn>;
   settle(

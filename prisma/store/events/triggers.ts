@@ -16,6 +16,7 @@ import { spread } from './spread.ts';
 import type {
   ClaimedStart,
   OutsideEvent,
+  StartsOf,
   StartState,
   Trigger,
   TriggerStart,
@@ -74,7 +75,7 @@ export function triggers(database: Database, announcer: Announcer, listener: Lis
   return {
     ...registry(database, announcer),
     spread: (verdictOf) => database.transaction((client) => spread(client, verdictOf)),
-    claim: (limit, leaseMs) => claim(database, limit, leaseMs),
+    claim: (limit, leaseMs, of) => claim(database, limit, leaseMs, of),
     takeTurn: (start) => takeTurn(database, start),
     settle: (start, how) => settle(database, start, how),
 
@@ -208,15 +209,22 @@ async function publish(
   return row;
 }
 
-async function claim(database: Database, limit: number, leaseMs: number): Promise<ClaimedStart[]> {
+async function claim(
+  database: Database,
+  limit: number,
+  leaseMs: number,
+  of: StartsOf | undefined,
+): Promise<ClaimedStart[]> {
   const [due] = await database.query(`select 1 from trigger_starts where state = 'waiting' and ${IS_DUE} limit 1`, []);
   if (due === undefined) return [];
   // A run sees the events after the one that started it, which must have its place in the order by then.
   await database.query('select place_events()', []);
   const rows = await database.query<StartRow & { attempts: number; trigger: TriggerRow & { createdAt: string } }>(
     `with due as (
-       select trigger_id, seq from trigger_starts where state = 'waiting' and ${IS_DUE}
-       order by not_before, seq limit $1 for update skip locked),
+       select d.trigger_id, d.seq from trigger_starts d join triggers q on q.id = d.trigger_id
+       where d.state = 'waiting' and ${IS_DUE}
+         and ($3::text is null or q.task_queue = $3) and ($4::text is null or q.task_queue !~ $4)
+       order by d.not_before, d.seq limit $1 for update of d skip locked),
      s as (
        update trigger_starts set not_before = now() + $2 * interval '1 ms', attempts = attempts + 1
        from due where trigger_starts.trigger_id = due.trigger_id and trigger_starts.seq = due.seq
@@ -225,11 +233,17 @@ async function claim(database: Database, limit: number, leaseMs: number): Promis
      from s join published_events e using (seq) join triggers t on t.id = s.trigger_id
        cross join lateral (select ${TRIGGER_COLUMNS}) x
      order by s.seq`,
-    [limit, leaseMs],
+    [limit, leaseMs, ...queuesOf(of)],
   );
   return rows.map(({ attempts, trigger, ...start }) => ({
     ...toStart(start),
     attempts,
     trigger: toTrigger({ ...trigger, createdAt: new Date(trigger.createdAt) }),
   }));
+}
+
+/** The one queue, and the expression. */
+function queuesOf(of: StartsOf | undefined): [string | null, string | null] {
+  if (of === undefined) return [null, null];
+  return 'queue' in of ? [of.queue, null] : [null, of.notOn];
 }

@@ -117,6 +117,7 @@ export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
 
     claim: (handle, execution) => claimed(database, handle, execution),
 
+    projectsAtWork: () => projectsAtWork(database),
     async claimNested(handle, execution) {
       await database.query('update runs set first_execution = $2 where handle = $1', [withoutNul(handle), execution]);
     },
@@ -215,6 +216,16 @@ async function underWayIn(database: Database, handle: string): Promise<string[]>
     [withoutNul(handle)],
   );
   return rows.map((row) => row.handle);
+}
+
+/** By the status, of which there is an index. What an event starts waits for its worker, too. */
+async function projectsAtWork(database: Database): Promise<string[]> {
+  const rows = await database.query<{ project: string }>(
+    `select project from runs where status in ('running', 'paused') and finished_at is null
+     union select t.project from trigger_starts s join triggers t on t.id = s.trigger_id where s.state = 'waiting'`,
+    [],
+  );
+  return rows.map((row) => row.project);
 }
 
 async function claimed(database: Database, handle: string, execution: string): ReturnType<Store['runs']['claim']> {

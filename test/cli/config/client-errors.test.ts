@@ -37,8 +37,8 @@ test('settings that cannot be used', async () => {
   expect(await codeOf(() => readDefinition('x.json', { project: home }))).toMatch(/^SETTINGS: .*keep one of them\.$/);
 });
 
-test('a configuration that the worker does not have, and what is a bug', () => {
-  const differs = new Failure('CONFIG_DIFFERS', 'another one');
-  expect(asClientError(differs)).toMatchObject({ code: 'SETTINGS', message: 'another one', cause: differs });
+test('a sandbox that is not there, and what is a bug', () => {
+  const missing = new Failure('SANDBOX_NOT_AVAILABLE', 'none here');
+  expect(asClientError(missing)).toMatchObject({ code: 'SANDBOX_NOT_AVAILABLE', message: 'none here', cause: missing });
   expect(asClientError(new TypeError('x is not a function'))).toBeNull();
 });

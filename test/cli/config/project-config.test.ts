@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { readConfig, settingsFingerprint } from '../../../services/config/config.ts';
 import { ConfigError } from '../../../services/home/config-error.ts';
 import { loadProjectConfig, NO_PROJECT_CONFIG, type ProjectConfig } from '../../../services/config/project-config.ts';
-import { configConflict, configFileOf, withProject } from '../../../services/config/project-file.ts';
+import { configFileOf, withProject } from '../../../services/config/project-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sentinel-config-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -87,27 +87,12 @@ test('two files are one too many', () => {
   expect(() => configFileOf(path)).toThrow(/are both there; keep one/);
 });
 
-test('a run of a project with another configuration than the worker has is refused', () => {
-  const [one, same, other, none] = [
-    project('export default {};'),
-    project('export default {};'),
-    project('export default { models: {} };'),
-    project(null),
-  ];
-  expect(configConflict(one, one)).toBe(null);
-  expect(configConflict(same, one)).toBe(null);
-  expect(configConflict(none, one)).toBe(null);
-  expect(configConflict(none, null)).toBe(null);
-  expect(configConflict(other, one)).toMatch(
-    /started with .*sentinel\.config\.ts; run "sentinel up" in .*SENTINEL_HOME/,
-  );
-  expect(configConflict(other, null)).toContain('started without a configuration');
-  expect(configConflict(other, none)).toContain('started without a configuration');
-});
-
 test('a worker is started anew for another project, another key, and a file that changed', () => {
   const path = project('export default {};');
-  const env = { SENTINEL_HOME: join(folder, 'home') };
+  const home = { SENTINEL_HOME: join(folder, 'home') };
+  // Beside a Temporal of ours each project has a worker of its own.
+  expect(withProject(home, path)).toEqual(home);
+  const env = { ...home, TEMPORAL_ADDRESS: '127.0.0.1:7' };
   const printOf = (more: object): string => settingsFingerprint(readConfig({ ...env, ...more }));
   const bare = printOf({});
   const own = withProject(env, path);
