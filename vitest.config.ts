@@ -96,7 +96,7 @@ const unhurried = {
     'test/server/workers/{ending,large,versions}.test.ts',
   ],
   kill: [
-    'test/server/kill/{fan,force-cancel,groups,one-branch,quiet-trigger,services,systems,undo}.test.ts',
+    'test/server/kill/{fan,force-cancel,groups,leases,one-branch,quiet-trigger,services,systems,undo}.test.ts',
     'test/server/kill/models/{agent-segments,compaction,model-calls,model-context,model-turns,replayed-turns}.test.ts',
     'test/server/kill/questions/*.test.ts',
   ],

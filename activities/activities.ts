@@ -15,6 +15,7 @@ import { askForGroup } from './local/ask-for-group.ts';
 import { checkForm, digestOf } from './local/answers.ts';
 import { checkpointed, filesOf, writesFiles } from './steps/checkpointed.ts';
 import type { CommandContext, RunPort } from '../operations/command.ts';
+import { withLeases } from '../operations/leases.ts';
 import type { Registry } from '../operations/registry.ts';
 import {
   AGENT,
@@ -185,7 +186,8 @@ function commandActivity(parts: ActivityParts, nameOf: () => string): Activity {
     guarded(async () => {
       const context = await contextOf(parts, options);
       // One that is silent for long is not one whose worker is gone: it has the time that its step gives it.
-      return beating(context, () => performCommand(parts, { command: nameOf(), params, call: options?.call }, context));
+      const asked = { command: nameOf(), params, call: options?.call };
+      return beating(context, () => withLeases(context, (leased) => performCommand(parts, asked, leased)));
     });
 }
 

@@ -115,6 +115,7 @@ export const FAILURE_CODES = {
   INPUT_REFUSED: 'A run was given inputs that its definition does not take',
   JOIN_INVALID: 'The handles that a `join` step waits for are not runs',
   LIST_INVALID: 'The value that a parallel step iterates over is not a list',
+  LEASE_REFUSED: 'A command asked for a lease in a way that it cannot have it',
   LOOP_BOUND_INVALID: 'The number of passes of a loop could not be read',
   LOOP_LIMIT_REACHED: 'A loop inside a run ended at its limit',
   MCP_NOT_ACCEPTED: 'The tools of an MCP server are not those that a person accepted',

@@ -28,6 +28,14 @@ export const COMMAND_BOUNDS = {
   editsMax: 100,
   /** Commands that a search for them finds. */
   toolsMax: 50,
+  /** Leases in which a step has places at a time, characters in the name of one, and places that it may have. */
+  leasesMax: 20,
+  leaseNameMax: 200,
+  leaseCapacityMax: 10_000,
+  /** How long a step has its place after the store has heard of it (the next attempt comes after about 17 s), how often it says so, and how long a command may take to end that could not. */
+  leaseAliveMs: 30_000,
+  leaseRenewMs: 4_000,
+  leaseEndsWithinMs: 5_000,
   /** How long the health check waits for a part. */
   healthMs: 5_000,
   /** Latest durations per command that the metrics look at. */

@@ -10,6 +10,7 @@ import type { Catalogue, CommandFacts } from '../language/catalogue.ts';
 import type { Json, JsonObject } from '../language/json.ts';
 import type { Caller, Door } from './caller.ts';
 import type { StepCheckpoints } from './checkpoints/step-checkpoints.ts';
+import type { Leases, LeaseTerms, LeaveLease } from './lease-terms.ts';
 import type { Metrics } from './metrics.ts';
 import type { Predicted, SimulatedWorld } from './predicted.ts';
 import type { BackgroundProcesses } from './shell/background.ts';
@@ -97,6 +98,8 @@ export interface CommandContext {
   checkpoints?: StepCheckpoints;
   /** What of the protected the step may reach. */
   reach?: Reach;
+  /** Places of the step; absent where no command takes long. */
+  leases?: Leases;
   /** Of a command that starts runs: what they inherit. */
   starts?: StepOptions['starts'];
   /** What a person was shown that the command does; anything else fails. */
@@ -109,6 +112,11 @@ export interface Context extends CommandContext {
   tx: Tx;
   /** Performs another command within the same step: the only way into another system. `over`: what is otherwise for that one. */
   call(name: string, params: JsonObject, over?: Partial<CommandContext>): Promise<Json>;
+  /**
+   * Of a long command: waits for a place in the lease, among all steps that ask for it, and has it until it leaves or has
+   * ended. To be asked for before anything is written.
+   */
+  lease(name: string, terms: LeaseTerms): Promise<LeaveLease>;
   commands: CommandList;
   /** Of the process that performs it. */
   worker: WorkerParts;

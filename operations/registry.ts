@@ -10,6 +10,7 @@ import { toolNameProblems } from '../language/models/tool-names.ts';
 import { durationIn } from '../language/references/duration.ts';
 import { doorOf, type Caller, type Door } from './caller.ts';
 import type { Command, CommandContext, Context, WorkerParts } from './command.ts';
+import type { LeaseTerms, LeaveLease } from './lease-terms.ts';
 import { processMetrics } from './metrics.ts';
 import { CommandTx } from './command-tx.ts';
 import { unsealedFor } from './secrets/secrets.ts';
@@ -62,12 +63,13 @@ export function createRegistry(
     return command;
   };
   const worker: WorkerParts = { metrics, background };
-  const within = (context: CommandContext, tx: CommandTx): Context => ({
+  const within = (command: Command, context: CommandContext, tx: CommandTx): Context => ({
     ...context,
     caller: context.caller ?? stepCaller(context),
     tx,
     commands: registry,
     worker,
+    lease: (name, terms) => leaseFor(command, context, name, terms),
     // Whatever the one that calls was given.
     call: (name, params, over) =>
       registry.run(name, unsealedFor(registry.find(name), params, context.secrets), { ...context, ...over }),
@@ -96,11 +98,28 @@ export function createRegistry(
     async run(name, params, context) {
       const command = found(name);
       const perform = (): Promise<Json> =>
-        whole(command, context, (tx) => runCommand(command, params, within(context, tx)));
+        whole(command, context, (tx) => runCommand(command, params, within(command, context, tx)));
       return measured(metrics, name, perform);
     },
   };
   return registry;
+}
+
+function leaseFor(
+  { name: of, speed }: Command,
+  { leases, session }: CommandContext,
+  name: string,
+  terms: LeaseTerms,
+): Promise<LeaveLease> {
+  const finding =
+    speed === 'quick' || leases === undefined
+      ? 'only a long command waits for a lease; make it "long"'
+      : session.isWriting
+        ? 'a lease is asked for before the first statement, since what was written would wait, too'
+        : null;
+  if (finding !== null || leases === undefined)
+    return Promise.reject(new Failure('LEASE_REFUSED', `${of}: ${finding ?? ''}`));
+  return leases.take(of, name, terms);
 }
 
 const stepCaller = ({ run, confinement }: CommandContext): Caller => ({

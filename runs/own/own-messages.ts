@@ -2,6 +2,7 @@
 import type { FailureInfo } from '../../language/failure.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import type { Caller } from '../../operations/caller.ts';
+import type { LeaseTerms } from '../../operations/lease-terms.ts';
 import type { CodeFile } from '../../services/trust/project-code.ts';
 
 export interface KeptCode {
@@ -29,7 +30,10 @@ export type Asked =
   | { what: 'query'; sql: string; values: Json[] }
   | { what: 'publish'; event: string; data: Json }
   | { what: 'call'; command: string; params: JsonObject }
-  | { what: 'heartbeat'; details: Json };
+  | { what: 'heartbeat'; details: Json }
+  /** Answered with a number, by which it is left. */
+  | { what: 'lease'; name: string; terms: LeaseTerms }
+  | { what: 'leave'; lease: number };
 
 export type Reply = { id: number } & ({ ok: true; value: Json } | { ok: false; failure: Said });
 

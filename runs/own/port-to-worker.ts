@@ -1,4 +1,5 @@
 /** The context of a command, in its process: what it asks goes to the worker, one answer for each question. */
+import { defined } from '../../language/defined.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import { CommandFailure, type CommandContext } from '../../services/commands/define-command.ts';
 import type { Asked, FromProcess, Reply } from './own-messages.ts';
@@ -6,7 +7,7 @@ import type { Asked, FromProcess, Reply } from './own-messages.ts';
 /** A refusal of the worker's: its code is one of Sentinel's, or of another system. */
 export class PortFailure extends CommandFailure {}
 
-type Asking = Pick<CommandContext, 'tx' | 'call' | 'log' | 'heartbeat' | 'now'>;
+type Asking = Pick<CommandContext, 'tx' | 'call' | 'lease' | 'log' | 'heartbeat' | 'now'>;
 
 export class PortToWorker {
   readonly #tell: (what: FromProcess) => unknown;
@@ -26,6 +27,13 @@ export class PortToWorker {
       },
     },
     call: (command, params = {}) => this.#ask({ what: 'call', command, params: plain(params) as JsonObject }),
+    lease: async (name, { capacity, scope }) => {
+      const terms = defined({ capacity, scope });
+      const lease = (await this.#ask({ what: 'lease', name, terms })) as number;
+      return async () => {
+        await this.#ask({ what: 'leave', lease });
+      };
+    },
     log: (text) => void process.stdout.write(`${text}\n`),
     heartbeat: (details = null) => {
       this.#ask({ what: 'heartbeat', details: plain(details) }).catch(() => undefined);

@@ -7,6 +7,7 @@ import type { Json } from '../../language/json.ts';
 import { valueBytesMax } from '../../language/limits.ts';
 import { permissionOfCommand } from '../../language/permissions.ts';
 import type { Context } from '../../operations/command.ts';
+import type { LeaveLease } from '../../operations/lease-terms.ts';
 import type { OwnCommand } from '../../services/commands/own-commands.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import type { Asked } from './own-messages.ts';
@@ -19,6 +20,7 @@ export class ContextServer {
   readonly #context: Context;
   #last: Promise<unknown> = Promise.resolve();
   #calls = 0;
+  readonly #leases: LeaveLease[] = [];
 
   constructor(own: Stated, context: Context) {
     this.#own = own;
@@ -26,6 +28,8 @@ export class ContextServer {
   }
 
   answer(asked: Asked): Promise<Json> {
+    // It may wait for long, and what else is asked meanwhile does not.
+    if (asked.what === 'lease') return this.#lease(asked);
     const answered = this.#last.then(() => this.#answer(asked));
     this.#last = answered.catch(() => undefined);
     return answered;
@@ -36,7 +40,13 @@ export class ContextServer {
     await this.#last;
   }
 
-  async #answer(asked: Asked): Promise<Json> {
+  async #lease({ name, terms }: Extract<Asked, { what: 'lease' }>): Promise<number> {
+    const leave = await this.#context.lease(name, terms);
+    this.#leases.push(leave);
+    return this.#leases.length - 1;
+  }
+
+  async #answer(asked: Exclude<Asked, { what: 'lease' }>): Promise<Json> {
     const { tx, secrets } = this.#context;
     // In our tables and histories stand tokens of secrets, and no values.
     const sealed = <Value>(value: Value): Value => (secrets === undefined ? value : secrets.results.json(value));
@@ -55,6 +65,9 @@ export class ContextServer {
         return null;
       case 'call':
         return this.#call(asked.command, sealed(asked.params));
+      case 'leave':
+        await this.#leases[asked.lease]?.();
+        return null;
       case 'heartbeat':
         this.#context.heartbeat(asked.details);
         return null;

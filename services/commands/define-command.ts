@@ -38,6 +38,14 @@ export interface Tx {
   publish(event: string, data?: Json): Promise<void>;
 }
 
+/** How many places a lease has, and who shares it. */
+export interface LeaseTerms {
+  /** From 1. Who asked last for the first time decides how many there are; nobody loses a place by that. */
+  capacity: number;
+  /** The steps of this project, which is the default, or of all projects of this installation. */
+  scope?: 'project' | 'installation';
+}
+
 export interface CommandContext {
   /** Aborts when the step is cancelled or its time is over. */
   signal: AbortSignal;
@@ -58,6 +66,12 @@ export interface CommandContext {
    * this command, and a quick one calls only quick ones. What the other refuses is thrown, with its code.
    */
   call(command: string, params?: { [param: string]: Json }): Promise<Json>;
+  /**
+   * Waits for a place in the lease of this name, and resolves when the step has it. At most `capacity` steps have one at
+   * a time; the others have their turn in the order in which they asked. Call what it resolves to to leave the place; the
+   * end of the command leaves it, too. Only for long commands, and before the first statement of `tx`.
+   */
+  lease(name: string, terms: LeaseTerms): Promise<() => Promise<void>>;
   /** A line in the log of the step. */
   log(text: string): void;
   /** Says that a long command is alive, and what the next attempt is to know. */

@@ -7,6 +7,7 @@ export type {
   CommandDefinition,
   CommandPermission,
   Json,
+  LeaseTerms,
   SystemDefinition,
   Tx,
 } from './define-command.ts';

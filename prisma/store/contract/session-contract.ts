@@ -21,6 +21,8 @@ export interface KeyedRead {
  * both go through it, so a segment reads its own writes and commits as one.
  */
 export interface Session {
+  /** Whether there is a transaction, which a close would undo. */
+  readonly isWriting: boolean;
   /** A row, as JSON text, that goes out with the commit, or before the next statement. It must not be able to fail. */
   later(insert: BulkInsert, row: string): void;
   read<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]>;
@@ -56,8 +58,6 @@ export interface OpenSession extends Session {
   commit(entry: SessionEntry): Promise<void>;
   /** Commits the session's writes alone. */
   end(): Promise<void>;
-  /** Whether there is a transaction, which a close would undo. */
-  readonly isWriting: boolean;
   /** Undoes everything; safe to call after commit. */
   close(): Promise<void>;
 }

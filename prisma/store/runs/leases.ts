@@ -39,10 +39,7 @@ export function leases(database: Database, announcer: Announcer, listener: Liste
     },
     renew: (held) => database.transaction((client) => renew(client, held)),
     async release(held) {
-      await database.query(
-        'delete from lease_places p using leases l where l.kind = $1 and l.project = $2 and l.name = $3 and p.lease_id = l.id and p.handle = $4 and p.key = $5 and p.claim = $6',
-        [...named(held), held.handle, held.step.key, held.step.claim],
-      );
+      await database.query(LEAVE, [...named(held), held.handle, held.step.key, held.step.claim]);
       announce(held);
     },
     listen: (name, pollMs) => listener.listen(LEASE_CHANNEL, channelOf(name), pollMs),
@@ -69,6 +66,15 @@ const IS_OPEN = `case
   when p.taken_at is null then p.until > clock_timestamp() and r.finished_at is null
   else greatest(p.until, p.busy_until) > clock_timestamp() end`;
 
+/** An attempt that was overtaken says only that it has ended. */
+const LEAVE = `with own as (
+    select p.* from lease_places p join leases l on l.id = p.lease_id
+    where l.kind = $1 and l.project = $2 and l.name = $3 and p.handle = $4 and p.key = $5),
+  ended as (update lease_places p set busy_until = null, busy_claim = null from own
+    where p.lease_id = own.lease_id and p.handle = own.handle and p.key = own.key and p.busy_claim = $6)
+  delete from lease_places p using own
+    where p.lease_id = own.lease_id and p.handle = own.handle and p.key = own.key and p.claim = $6`;
+
 const IN_ORDER = 'p.taken_at nulls last, p.since, p.nth';
 
 const MS = `interval '1 ms'`;
@@ -79,12 +85,17 @@ const LEASE = `with before as (select capacity from leases where kind = $1 and p
   on conflict (kind, project, name) do update set capacity = case when $5 then excluded.capacity else l.capacity end
   returning id, capacity, (select capacity from before) as before`;
 
+/** Another attempt asks for what this one has; what that one waits for, it has not had itself. */
+const IS_OVERTAKEN =
+  'p.taken_at is not null and p.claim <> excluded.claim and coalesce(p.busy_until <= clock_timestamp(), true)';
+
 /** What was taken to be dead comes back to the place that it had in the order. */
 const PLACE = `insert into lease_places as p (lease_id, handle, key, since, ends_earlier, claim, until)
   values ($1, $2, $3, coalesce($4, clock_timestamp()), $5, $6, clock_timestamp() + $7 * ${MS})
   on conflict (lease_id, handle, key) do update set
     taken_at = case when p.claim is not null and greatest(p.until, p.busy_until) <= clock_timestamp() then null else p.taken_at end,
-    busy_until = case when p.taken_at is not null and p.claim <> excluded.claim then greatest(p.until, p.busy_until) else p.busy_until end,
+    busy_until = case when ${IS_OVERTAKEN} then p.until else p.busy_until end,
+    busy_claim = case when ${IS_OVERTAKEN} then p.claim else p.busy_claim end,
     claim = excluded.claim, until = excluded.until`;
 
 /** Who is under way, those that have the lease first. */
@@ -142,7 +153,7 @@ async function ask(client: PoolClient, wish: LeaseWish): Promise<Asked> {
   if (standing.before === null)
     await queryOn(
       client,
-      'update lease_places set taken_at = coalesce(taken_at, clock_timestamp()), busy_until = null where lease_id = $1 and handle = $2 and key = $3',
+      'update lease_places set taken_at = coalesce(taken_at, clock_timestamp()), busy_until = null, busy_claim = null where lease_id = $1 and handle = $2 and key = $3',
       place,
     );
   else if (whenHeld === 'leave')

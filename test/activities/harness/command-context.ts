@@ -19,6 +19,7 @@ export function commandContext(project: string, over: Partial<CommandContext> = 
     attempt: 1,
     store,
     session: {
+      isWriting: false,
       read: () => absent('session'),
       find: () => absent('session'),
       write: () => absent('session'),

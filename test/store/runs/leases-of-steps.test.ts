@@ -111,16 +111,22 @@ test('the next attempt has the same place, once the one before can be at it no l
   await ask('again', 'a1');
   await ask('again', 'a2');
   expect(await ask('again', 'a1', { claim: 'second' })).toEqual({ before: [], holder: 'run' });
-  // The first can neither say that it goes on nor leave what is not its own any more.
+  expect(await ask('again', 'a1', { claim: 'third' })).toEqual({ before: [], holder: 'run' });
+  // The first cannot say that it goes on, and leaves no place that is not its own any more: it says that it has ended.
   expect(await opened.store.leases.renew(held('again', 'a1'))).toBe(false);
-  await release('again', 'a1');
-  expect(await ask('again', 'a1', { claim: 'second' })).toEqual({ before: [], holder: 'run' });
-  await opened.database.query("update lease_places set busy_until = now() - interval '1 ms' where key = 'a1'");
-  expect(await has('again', 'a2')).toBe(false);
-  expect(await has('again', 'a1', { claim: 'second' })).toBe(true);
-  expect(await standing('again')).toEqual(['a1 has', 'a2 waits']);
-  expect(await opened.store.leases.renew(held('again', 'a1', { claim: 'second' }))).toBe(true);
   await release('again', 'a1', 'second');
+  expect(await ask('again', 'a1', { claim: 'third' })).toEqual({ before: [], holder: 'run' });
+  await release('again', 'a1');
+  expect(await standing('again')).toEqual(['a1 has', 'a2 waits']);
+  expect(await has('again', 'a2')).toBe(false);
+  expect(await has('again', 'a1', { claim: 'third' })).toBe(true);
+  expect(await standing('again')).toEqual(['a1 has', 'a2 waits']);
+  expect(await opened.store.leases.renew(held('again', 'a1', { claim: 'third' }))).toBe(true);
+  // Nor is the place lost where nothing is heard of the first: it had said that it goes on for so long.
+  expect(await ask('again', 'a1', { claim: 'fourth' })).toEqual({ before: [], holder: 'run' });
+  await opened.database.query("update lease_places set busy_until = now() - interval '1 ms' where key = 'a1'");
+  expect(await has('again', 'a1', { claim: 'fourth' })).toBe(true);
+  await release('again', 'a1', 'fourth');
   expect(await has('again', 'a2')).toBe(true);
 });
 
