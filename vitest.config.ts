@@ -65,41 +65,49 @@ const timed = [
  */
 const unhurried = {
   fast: [
-    'test/cli/attacks/{mcp-accept,project-code}.test.ts',
+    'test/cli/attacks/{mcp-accept,powers,project-code}.test.ts',
+    'test/cli/config/proxied-models.test.ts',
     'test/cli/output/flag-values.test.ts',
-    'test/cli/processes/{declared,simulate,test-verb,usage}.test.ts',
+    'test/cli/processes/{declared,looking-verbs,mcp-verb,simulate,test-verb,trigger-verbs,usage}.test.ts',
   ],
   store: [
-    'test/activities/attacks/{pages,undone-files}.test.ts',
+    'test/activities/attacks/{pages,pages-of-any-size,undone-files}.test.ts',
     'test/activities/{checkpoints/project-trees,commands/screenshot,mcp/servers,verify/code-verify}.test.ts',
-    'test/attacks/git.test.ts',
+    'test/attacks/{git,homes,named-pipes}.test.ts',
     'test/store/{connection/database-finding,events/file-events}.test.ts',
   ],
   services: [
-    'test/services/{ending,kept-worker,looking,package,supervisor,webhook-port}.test.ts',
+    'test/services/{ending,kept-settings,kept-worker,looking,supervisor,webhook-port}.test.ts',
     'test/services/attacks/{foreign-home,strangers}.test.ts',
   ],
   server: [
     'test/server/attacks/{approved/{actions,checks},doors,lost-workers/*,limits-of-others,model-attempts}.test.ts',
-    'test/server/attacks/attempts/names-within-step.test.ts',
+    'test/server/attacks/{agents/nested-pauses,attempts/names-within-step,starters/{last-run,unread-start}}.test.ts',
     'test/server/attacks/strangers/{copied-start,replaced-key}.test.ts',
     'test/server/cli/{ask-verbs,evaluation,hostile-text,jobs,mcp-serve,record-extended,run-under-way,run-verb,saved,see-verbs,speakers,tutorial}.test.ts',
-    'test/server/events/{rated,watching}.test.ts',
+    'test/server/events/{rated,triggers,watching,webhook-sources}.test.ts',
     'test/server/groups/forked-group.test.ts',
     'test/server/limits/limits.test.ts',
     'test/server/models/{background-samples,build-fix-loop,cassettes,fork-turn,live,misbehaving,own-commands,shipping,shown,spending,tell}.test.ts',
     'test/server/notifications/notifications.test.ts',
     'test/server/questions/{approval,second-answer,whole-action}.test.ts',
     'test/server/replay/{outlasting,same-trace,side-by-side}.test.ts',
-    'test/server/steering/{fork,retry-items,undo}.test.ts',
-    'test/server/systems/doors.test.ts',
-    'test/server/workers/{ending,large,versions}.test.ts',
+    'test/server/steering/{fork,legible,retry-items,undo}.test.ts',
+    'test/server/steps/{own-process,silent}.test.ts',
+    'test/server/workers/{ending,large,large-lists,versions}.test.ts',
   ],
   kill: [
-    'test/server/kill/{fan,force-cancel,groups,leases,one-branch,quiet-trigger,services,systems,undo}.test.ts',
+    'test/server/kill/{fan,force-cancel,groups,leases,one-branch,person-calls,quiet-trigger,services,undo}.test.ts',
     'test/server/kill/models/{agent-segments,compaction,model-calls,model-context,model-turns,replayed-turns}.test.ts',
     'test/server/kill/questions/*.test.ts',
   ],
+};
+
+/** What shows that a system is one folder, ours and a stranger's: `npm run systems`. */
+const systems = {
+  services: ['test/services/package.test.ts'],
+  server: ['test/server/systems/**/*.test.ts'],
+  kill: ['test/server/kill/systems.test.ts'],
 };
 
 export default defineConfig({
@@ -134,14 +142,14 @@ export default defineConfig({
       }),
       project('services', {
         include: ['test/services/**/*.test.ts'],
-        exclude: unhurried.services,
+        exclude: [...unhurried.services, ...systems.services],
         timeoutMs: 5 * minute,
         globalSetup: ['test/services/harness/global-setup.ts'],
         maxWorkers: 2,
       }),
       project('server', {
         include: ['test/server/**/*.test.ts', 'test/histories/record.test.ts'],
-        exclude: ['test/server/{kill,slow,chaos}/**', ...unhurried.server],
+        exclude: ['test/server/{kill,slow,chaos}/**', ...unhurried.server, ...systems.server],
         timeoutMs: 5 * minute,
         globalSetup: ['test/server/harness/global-setup.ts'],
         // Three on two cores made command lines take seconds, and with them tests that wait for seconds fail.
@@ -149,7 +157,7 @@ export default defineConfig({
       }),
       project('kill', {
         include: ['test/server/kill/**/*.test.ts'],
-        exclude: unhurried.kill,
+        exclude: [...unhurried.kill, ...systems.kill],
         timeoutMs: 5 * minute,
         globalSetup: ['test/server/harness/global-setup.ts'],
         maxWorkers: 1,
@@ -191,6 +199,24 @@ export default defineConfig({
       project('chaos', {
         include: ['test/server/chaos/**/*.test.ts'],
         timeoutMs: 30 * minute,
+        globalSetup: ['test/server/harness/global-setup.ts'],
+        maxWorkers: 1,
+      }),
+      project('systems-package', {
+        include: systems.services,
+        timeoutMs: 5 * minute,
+        globalSetup: ['test/services/harness/global-setup.ts'],
+        maxWorkers: 2,
+      }),
+      project('systems', {
+        include: systems.server,
+        timeoutMs: 5 * minute,
+        globalSetup: ['test/server/harness/global-setup.ts'],
+        maxWorkers: 2,
+      }),
+      project('systems-kill', {
+        include: systems.kill,
+        timeoutMs: 5 * minute,
         globalSetup: ['test/server/harness/global-setup.ts'],
         maxWorkers: 1,
       }),

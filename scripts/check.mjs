@@ -1,4 +1,5 @@
-// Everything that has to hold before a change lands: `npm test` and `npm run soak`. CI runs both (.ci/run).
+// Everything that has to hold before a change lands, in three stages: `npm test`, `npm run systems` and `npm run soak`.
+// CI runs all three (.ci/run). Each has a time that it may take on two cores, and says loudly when it took more.
 //
 // Uses nothing but Node at first, because it also installs: dependencies where they are missing, and,
 // where it may, the Debian packages that some tests need. Every step runs even when an earlier one
@@ -6,15 +7,17 @@
 // reason, before the last line, which sums up the whole run.
 //
 //   npm test                     build, types, format, lint, and the tests that a change is held against
-//   npm run soak                 the tests that take long: many random runs, a local model, long loops, crowds, chaos;
-//                                of those that take turns a quarter, another for each commit
-//   npm run soak -- --all        all four quarters
+//   npm run systems              the systems, as a project of its own has them: from the packed tarball, over every door,
+//                                with kills, a browser, a model on this machine
+//   npm run soak                 the tests that take long: many random runs, long loops, crowds, chaos;
+//                                of those that take turns a sixth, another for each commit
+//   npm run soak -- --all        all of them
 //   npm test -- --only NAME ...  some steps: install, build, types, format, lint, or a vitest project
-//   npm run soak -- --sum        adds the latest `npm test`: the last line is that of both
+//   npm run soak -- --sum        adds the latest of the other two: the last line is that of all three
 //
 // .check/timings.json keeps how long each test file took in the latest runs.
 import { spawnSync } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runTestProject } from './checking/test-project.mjs';
@@ -26,17 +29,17 @@ const kept = join(root, '.check');
 const startedAt = new Date();
 const argv = process.argv.slice(2);
 const only = argv.includes('--only') ? argv.slice(argv.indexOf('--only') + 1) : null;
-const isSoak = argv.includes('--soak');
 const isSum = argv.includes('--sum');
-const inTurns = ['slow-fast', 'slow-store', 'slow-services', 'slow-server', 'slow-kill'];
-const projects = isSoak
-  ? ['random', 'models', ...inTurns, 'chaos']
-  : ['fast', 'alone', 'store', 'services', 'server', 'kill', 'browser'];
-const quarter = isSoak && !argv.includes('--all') ? `${turn() + 1}/4` : undefined;
+/** The test projects of each stage, the minutes that it may take on two cores, and what of it takes turns. */
+const stages = JSON.parse(readFileSync(join(root, 'scripts', 'checking', 'stages.json'), 'utf8'));
+const stage = ['systems', 'soak'].find((name) => argv.includes(`--${name}`)) ?? 'test';
+const { projects, minutes, parts = 1, inParts = [] } = stages[stage];
+const part = parts > 1 && !argv.includes('--all') ? `${turn() + 1}/${parts}` : undefined;
 // Chaos makes the same choices each time, so that what CI says is about the change; `npm run chaos` makes others.
 const settings = { chaos: { SENTINEL_CHAOS_SEED: process.env.SENTINEL_CHAOS_SEED ?? '7' } };
 const totals = new Totals();
 const files = [];
+const took = [];
 
 const wanted = (name) => only === null || only.includes(name);
 const call = (command, args) => spawnSync(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
@@ -56,11 +59,11 @@ function isInstalled() {
   return installed !== undefined && statSync(join(root, 'package-lock.json')).mtimeMs <= installed.mtimeMs;
 }
 
-/** 0 to 3: the commit says which, so that a failure comes again; where there is none, the day does. */
+/** From 0 on: the commit says which, so that a failure comes again; where there is none, the day does. */
 function turn() {
   const { stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' });
   const commit = Number.parseInt(stdout?.slice(0, 8) ?? '', 16);
-  return (Number.isNaN(commit) ? Math.floor(startedAt.getTime() / 86_400_000) : commit) % 4;
+  return (Number.isNaN(commit) ? Math.floor(startedAt.getTime() / 86_400_000) : commit) % parts;
 }
 
 /** What some tests need and most machines lack; without it they are skipped by name. */
@@ -96,8 +99,11 @@ function runProject(project) {
     totals.skipped.push('browser (no Chromium)');
     return;
   }
-  const part = inTurns.includes(project) ? quarter : undefined;
-  files.push(...runTestProject(project, totals, { part, env: settings[project] }));
+  const began = Date.now();
+  files.push(
+    ...runTestProject(project, totals, { part: inParts.includes(project) ? part : undefined, env: settings[project] }),
+  );
+  took.push(`${project} ${Math.round((Date.now() - began) / 1000)} s`);
 }
 
 const program = (path, ...args) => call(process.execPath, [join('node_modules', path), ...args]).status === 0;
@@ -108,19 +114,26 @@ function checkSources() {
   step('lint', () => program('oxlint/bin/oxlint', '--type-aware', '--quiet'));
 }
 
+function reportBudget() {
+  const words = `${stage} took ${(seconds / 60).toFixed(1)} of its ${minutes} minutes: ${took.join(', ')}`;
+  const isOver = only === null && !argv.includes('--all') && seconds > minutes * 60;
+  process.stdout.write(isOver ? `\n!!! OVER ITS BUDGET: ${words}\n` : `\n── ${words}\n`);
+}
+
 if (!isInstalled()) step('install', () => call('npm', ['ci', '--include=dev', '--no-audit', '--no-fund']).status === 0);
 installPackages();
-// The build makes the database client that types and tests need. A soak takes the one that is there: global
+// The build makes the database client that types and tests need. The other stages take the one that is there: global
 // set-up makes it anew where sources have changed.
-if (!isSoak || !existsSync(join(root, 'dist', '.built')))
+if (stage === 'test' || !existsSync(join(root, 'dist', '.built')))
   step('build', () => call(process.execPath, ['scripts/build.mjs']).status === 0);
-if (!isSoak) checkSources();
-if (quarter !== undefined) process.stdout.write(`\n── of the tests that take turns: part ${quarter}\n`);
+if (stage === 'test') checkSources();
+if (part !== undefined) process.stdout.write(`\n── of the tests that take turns: part ${part}\n`);
 for (const project of projects) runProject(project);
 
 const seconds = Math.round((Date.now() - startedAt.getTime()) / 1000);
-reportTimings(kept, { command: isSoak ? 'soak' : 'test', startedAt, seconds, files });
-totals.keep(kept, isSoak ? 'soak' : 'test');
-if (isSum) totals.add(kept, 'test');
+reportTimings(kept, { command: stage, startedAt, seconds, files });
+totals.keep(kept, stage);
+if (isSum) for (const name of Object.keys(stages)) if (name !== stage) totals.add(kept, name);
+reportBudget();
 totals.print();
 process.exit(totals.failures.length === 0 ? 0 : 1);
