@@ -30,7 +30,7 @@ export async function performCommand<Result extends Json = Json>(
   { by, as = 'person', project = process.cwd(), id = randomUUID() }: CommandCall,
 ): Promise<Result> {
   const [{ builtInRegistry, builtInSystems }, { makeTables }, { perform }, { Failure }, store] = await Promise.all([
-    import('../systems/all.ts'),
+    import('../systems/built-in.ts'),
     import('../operations/system.ts'),
     import('../operations/perform.ts'),
     import('../world/failures/failures.ts'),

@@ -1,5 +1,5 @@
-// Builds dist/: the Prisma client, the compiled sources, the workflow bundle, and the command line in
-// one piece with its libraries, so that it starts quickly. Run by `npm run build`. With `--clean` it empties
+// Builds dist/: the Prisma client, the compiled sources, what is written from them (generated.mjs), the workflow
+// bundle, and the command line in one piece with its libraries, so that it starts quickly. Run by `npm run build`. With `--clean` it empties
 // dist/ first: a package holds nothing that only an earlier build made.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundleCli, bundlePrisma } from './cli-bundle.mjs';
 import { keepDeclarations } from './declarations.mjs';
+import { beginTypes, writeGenerated } from './generated.mjs';
 
 const startedAt = new Date();
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -29,7 +30,9 @@ run('prisma/build/index.js', ['generate'], {
   PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
   PRISMA_HIDE_UPDATE_MESSAGE: '1',
 });
+beginTypes(root);
 run('typescript/bin/tsc', ['-p', 'tsconfig.build.json']);
+if (await writeGenerated(root)) run('typescript/bin/tsc', ['-p', 'tsconfig.build.json']);
 keepDeclarations(root);
 await bundlePrisma(join(root, 'dist', 'prisma', 'generated', 'client.js'));
 

@@ -1,9 +1,4 @@
-// Writes docs/command-reference.md from what the commands state of themselves: `npm run docs`.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-
-const root = fileURLToPath(new URL('..', import.meta.url));
+// docs/command-reference.md, from what the commands state of themselves.
 
 const inCell = (text) => text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|').replaceAll('<', '&lt;').trim();
 const code = (text) => `\`${inCell(text)}\``;
@@ -56,7 +51,7 @@ export function commandReference(commands, rowsOf) {
     '',
     'A *quick* command is local and short, and shares a transaction with the steps around it. A *long* one is an activity of its own. The [permission](safety.md#modes) is what a mode and `requireApproval` look at.',
     '',
-    '<!-- Generated from what the commands state by `npm run docs`; edit the commands instead. -->',
+    '<!-- Written by the build from what the commands state; edit the commands instead. -->',
     '',
     ...[...new Set(built.map(({ system }) => system))].flatMap((system) => {
       const own = built.filter((command) => command.system === system);
@@ -76,13 +71,4 @@ export function commandReference(commands, rowsOf) {
     `${planned.map(({ name }) => code(name)).join(', ')}.`,
     '',
   ].join('\n');
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const built = (path) => import(pathToFileURL(join(root, 'dist', path)).href);
-  const [{ builtInList }, { schemaRows }] = await Promise.all([
-    built('client/lookup/command-list.js'),
-    built('language/schema/schema-rows.js'),
-  ]);
-  writeFileSync(join(root, 'docs', 'command-reference.md'), commandReference(builtInList(), schemaRows));
 }

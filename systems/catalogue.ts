@@ -6,7 +6,7 @@
 import type { Catalogue } from '../language/catalogue.ts';
 import type { JsonObject } from '../language/json.ts';
 import { checkedParametersOf, resultOf } from '../operations/parameters.ts';
-import { builtInCommands, builtInRegistry, builtInSystems } from './all.ts';
+import { builtInCommands, builtInRegistry, builtInSystems } from './built-in.ts';
 
 export function builtInCatalogue(): Catalogue {
   return builtInRegistry().catalogue;
@@ -26,7 +26,7 @@ export interface SystemOutline {
   commands: { name: string; description: string | null }[];
 }
 
-/** In the order of systems/all.ts. */
+/** By name. */
 export function builtInOutline(): readonly SystemOutline[] {
   return builtInSystems.map(({ name, summary, commands }) => ({
     name,

@@ -6,7 +6,7 @@ import { StepCheckpoints } from '../operations/checkpoints/step-checkpoints.ts';
 import type { Command } from '../operations/command.ts';
 import type { ChangingCommands, Registry } from '../operations/registry.ts';
 import { makeTables } from '../operations/system.ts';
-import { builtInRegistry, builtInSystems } from '../systems/all.ts';
+import { builtInRegistry, builtInSystems } from '../systems/built-in.ts';
 import { Limiter, type LimitSettings } from '../activities/limits/limiter.ts';
 import type { Models } from '../world/models/open-models.ts';
 import { Shelf } from '../activities/turns/cassettes/shelf.ts';

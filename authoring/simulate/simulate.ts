@@ -87,7 +87,7 @@ export async function simulate({
 }: SimulationRequest): Promise<SimulationReport> {
   const overlay = new Overlay(project);
   // With their code: a verb that simulates nothing does without it.
-  const { builtInCommands } = await import('../../systems/all.ts');
+  const { builtInCommands } = await import('../../systems/built-in.ts');
   const answers = new Predictions({ replies }, overlay, SIMULATED_EFFECTS_MAX, [...builtInCommands, ...own]);
   const scenario = { definition, library: libraryOf(definition, known), catalogue, inputs };
   const waits: SimulationReport['warnings'] = [];

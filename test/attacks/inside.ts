@@ -3,7 +3,7 @@ import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { builtInRegistry } from '../../systems/all.ts';
+import { builtInRegistry } from '../../systems/built-in.ts';
 import { findSandbox } from '../../world/confinement/sandbox.ts';
 import { type ShellRequest } from '../../operations/shell/child.ts';
 import { runShell, type ShellResult } from '../../operations/shell/run-shell.ts';

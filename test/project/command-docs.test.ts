@@ -6,7 +6,7 @@ import { builtInList, type ListedCommand } from '../../client/lookup/command-lis
 import { schemaRows } from '../../language/schema/schema-rows.ts';
 import { read, root } from './tree.ts';
 
-test('the reference of commands is generated from them: "npm run docs" writes it', async () => {
+test('the reference of commands says what they state now: "npm run build" writes it', async () => {
   const { commandReference } = (await import(pathToFileURL(join(root, 'scripts', 'command-docs.mjs')).href)) as {
     commandReference: (commands: readonly ListedCommand[], rowsOf: typeof schemaRows) => string;
   };

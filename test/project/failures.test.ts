@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { failuresIn } from '../../language/catalogue.ts';
 import { FAILURE_CODES } from '../../language/failure.ts';
-import { builtInSystems } from '../../systems/all.ts';
+import { builtInSystems } from '../../systems/built-in.ts';
 import { catalogue } from '../catalogue.ts';
 import { codeOf, files, isSource, read } from './tree.ts';
 

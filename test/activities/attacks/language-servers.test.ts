@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import type { Json } from '../../../language/json.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { temporaryFolder } from '../harness/step-context.ts';

@@ -10,7 +10,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import { findChromium } from '../../../systems/pages/commands.ts';
 import { placeOf } from '../../../world/pages/addresses.ts';
 import { deniedOf } from '../../../world/pages/listeners.ts';

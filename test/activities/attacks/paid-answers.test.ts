@@ -3,7 +3,7 @@
  * with the providers' wires doubled.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import { Failure } from '../../../world/failures/failures.ts';
 import { Models } from '../../../world/models/open-models.ts';
 import { NO_SETTINGS } from '../../../world/models/resolve/settings.ts';

@@ -1,6 +1,6 @@
 /** Rooms are where runs of many projects and people meet: a model takes part for its own project alone. */
 import { expect, test } from 'vitest';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { perform } from '../../../operations/perform.ts';

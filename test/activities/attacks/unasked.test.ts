@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CommandContext } from '../../../operations/command.ts';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import { builtInCatalogue } from '../../../systems/catalogue.ts';
 import { confinementOf } from '../../../interpreter/build-effect.ts';
 import type { Walk } from '../../../interpreter/walk-state.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import type { CommandContext } from '../../../operations/command.ts';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import { BackgroundProcesses } from '../../../operations/shell/background.ts';
 import type { WatchResult } from '../../../operations/shell/watch.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';

@@ -1,6 +1,6 @@
 /** Which commands are done between two states of the project: all that may change it, and none that reads. */
 import { expect, it } from 'vitest';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import type { Catalogue, Permission } from '../../../language/catalogue.ts';
 import { writesFiles } from '../../../activities/steps/checkpointed.ts';
 import { mayWriteFiles } from '../../../language/permissions.ts';

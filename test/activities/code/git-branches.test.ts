@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CommandContext } from '../../../operations/command.ts';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { permissionOfCommand } from '../../../language/permissions.ts';
 import { adoptHome } from '../../../services/home/own-home.ts';

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import { tryEvaluate } from '../../../language/expression/evaluate.ts';
 import { scopeOf } from '../../../language/expression/scope.ts';
 import { commandContext } from '../harness/command-context.ts';

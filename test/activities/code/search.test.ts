@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Json } from '../../../language/json.ts';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 

@@ -1,7 +1,7 @@
 /** `collaboration/chat` over the real store. */
 import { beforeEach, expect, it } from 'vitest';
 import type { CommandContext } from '../../../operations/command.ts';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { commandContext } from '../harness/command-context.ts';

@@ -9,7 +9,7 @@ import { defineCommand } from '../../../operations/command.ts';
 import { createMetrics } from '../../../operations/metrics.ts';
 import { PLANNED } from '../../../systems/planned.ts';
 import { createRegistry } from '../../../operations/registry.ts';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import { fileFailure } from '../../../operations/files/whole-file.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { temporaryFolder } from '../harness/step-context.ts';

@@ -1,7 +1,7 @@
 /** Commands that ask a model: through the models and the conversations that model steps have. */
 import { expect, test } from 'vitest';
 import type { CommandContext } from '../../../operations/command.ts';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import { runTurn } from '../../../activities/turns/run-turn.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { openAiWire as wire } from '../../models/wires/openai-wire.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../language/json.ts';
 import { perform } from '../../../operations/perform.ts';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { commandContext } from '../harness/command-context.ts';
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { CommandContext } from '../../../operations/command.ts';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import { findChromium } from '../../../systems/pages/commands.ts';
 import { picturesOf } from '../../../language/models/pictures.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';

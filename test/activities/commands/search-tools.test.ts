@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import { callResult } from '../../../activities/turns/call-result.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import type { Confinement } from '../../../language/permissions.ts';

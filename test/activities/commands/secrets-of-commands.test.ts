@@ -23,7 +23,7 @@ import { secretsGiven, type TakesSecrets } from '../../../operations/secrets/sec
 import { BackgroundProcesses } from '../../../operations/shell/background.ts';
 import { sealEnvironment } from '../../../runs/seal-environment.ts';
 import { runStarter } from '../../../runs/start-run.ts';
-import { builtInCommands, builtInRegistry } from '../../../systems/all.ts';
+import { builtInCommands, builtInRegistry } from '../../../systems/built-in.ts';
 import { PLANNED } from '../../../systems/planned.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { openAiWire as wire } from '../../models/wires/openai-wire.ts';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { CommandContext, RunPort } from '../../../operations/command.ts';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import { runShell } from '../../../operations/shell/run-shell.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';

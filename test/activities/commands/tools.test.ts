@@ -1,7 +1,7 @@
 /** Commands as tools of models: providers take an object at the top, and no choice between several. */
 import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import { WIRE_NAME_LENGTH_MAX } from '../../../language/models/tool-names.ts';
 import { toolsFor } from '../../../activities/turns/tools/tools.ts';
 

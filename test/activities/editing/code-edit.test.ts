@@ -3,7 +3,7 @@ import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CommandContext } from '../../../operations/command.ts';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import { secretsOf } from '../../../operations/secrets/secrets.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { useStore } from '../../store/harness/opened.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import { findChromium } from '../../../systems/pages/commands.ts';
 import { PageProxy } from '../../../world/pages/page-proxy.ts';
 import { commandContext } from '../harness/command-context.ts';

@@ -16,7 +16,7 @@ import { Masker } from '../../../language/masking/masker.ts';
 import { hiddenOf, looksSecret } from '../../../language/secrets.ts';
 import type { Store } from '../../../prisma/store/contract/contract.ts';
 import type { JsonObject } from '../../../language/json.ts';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import { shellContext, temporaryFolder } from '../harness/step-context.ts';
 
 /** The port of the store that keeps values, in memory. */

@@ -1,6 +1,6 @@
 /** Conversations that outgrow the window of their model: what is shown then, what it costs, and what stays in the store. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import { Models } from '../../../world/models/open-models.ts';
 import { NO_SETTINGS } from '../../../world/models/resolve/settings.ts';
 import { keepCallResult } from '../../../activities/turns/call-result.ts';

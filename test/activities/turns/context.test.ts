@@ -2,7 +2,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import type { Failure } from '../../../world/failures/failures.ts';
 import type { Models } from '../../../world/models/open-models.ts';
 import { runTurn } from '../../../activities/turns/run-turn.ts';

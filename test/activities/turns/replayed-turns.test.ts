@@ -1,6 +1,6 @@
 /** Turns that are answered from what was recorded of others: answers, refusals, summaries, and models that were not found. */
 import { expect, test } from 'vitest';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import type { Delta } from '../../../world/models/port/turn.ts';
 import type { Models } from '../../../world/models/open-models.ts';
 import { Shelf } from '../../../activities/turns/cassettes/shelf.ts';

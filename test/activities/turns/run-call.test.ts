@@ -1,6 +1,6 @@
 /** Calls over a real store: what is claimed, what runs again, and what nobody does a second time. */
 import { expect, test } from 'vitest';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import { Failure } from '../../../world/failures/failures.ts';
 import { runCall } from '../../../activities/turns/run-call.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import { Failure } from '../../../world/failures/failures.ts';
 import { Models } from '../../../world/models/open-models.ts';
 import { NO_SETTINGS } from '../../../world/models/resolve/settings.ts';

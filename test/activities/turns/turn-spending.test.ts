@@ -1,6 +1,6 @@
 /** What a turn costs is kept, whatever comes of it. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import { Models } from '../../../world/models/open-models.ts';
 import { TURN_LIMITS } from '../../../world/models/port/turn.ts';
 import { NO_SETTINGS } from '../../../world/models/resolve/settings.ts';

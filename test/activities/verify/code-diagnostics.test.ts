@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CommandContext } from '../../../operations/command.ts';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { groupsOfStep } from '../../../world/processes/orphans.ts';
 import { root } from '../../project/tree.ts';

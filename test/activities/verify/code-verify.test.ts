@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CommandContext } from '../../../operations/command.ts';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import type { Verified } from '../../../systems/code/verify/run-checks.ts';
 import { root } from '../../project/tree.ts';

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { enginePlaces, engineRoot, findRoot, isEngine } from '../../../world/confinement/engine-places.ts';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import type { Json } from '../../../language/json.ts';
 import { defined } from '../../../language/defined.ts';
 import { commandContext } from '../../activities/harness/command-context.ts';

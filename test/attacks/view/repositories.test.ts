@@ -3,7 +3,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import { runShell, type ShellResult } from '../../../operations/shell/run-shell.ts';
 import { commandContext } from '../../activities/harness/command-context.ts';
 import { repository } from '../../activities/harness/repository.ts';

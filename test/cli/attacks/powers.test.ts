@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { builtInRegistry } from '../../../systems/all.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
 import { VERBS } from '../../../cli/verbs.ts';
 import { POWERS } from '../../../language/rights/powers.ts';
 import { buildCli, type BuiltCli } from '../processes/built-cli.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { builtInParameters } from '../../../systems/catalogue.ts';
-import { builtInCommands } from '../../../systems/all.ts';
+import { builtInCommands } from '../../../systems/built-in.ts';
 import { openOutput } from '../../../cli/output/output.ts';
 import { commandsIn } from '../../../cli/request/project-config.ts';
 import type { JsonObject } from '../../../language/json.ts';

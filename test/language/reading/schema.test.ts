@@ -1,4 +1,4 @@
-/** The JSON Schema of the format: as committed, as editors use it, and in agreement with the reader. */
+/** The JSON Schema of the format: as built, as editors use it, and in agreement with the reader. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -34,11 +34,8 @@ const asWritten = ['dialects', 'as-written', 'good'].flatMap((kind) =>
 );
 const knownRefs = (name: string) => ({ name, steps: [], loop: { type: 'once' as const } });
 
-test('the committed file is the generated one', () => {
-  expect(
-    read(SCHEMA_FILE) === schemaText(catalogue, builtInParameters()),
-    `write it again: ./sentinel schema > ${SCHEMA_FILE}`,
-  ).toBe(true);
+test('the file that the build writes says what the commands state now', () => {
+  expect(read(SCHEMA_FILE) === schemaText(catalogue, builtInParameters()), 'write it again: npm run build').toBe(true);
 });
 
 const shipped = files.filter(

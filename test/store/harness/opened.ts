@@ -5,7 +5,7 @@ import type { Session, Store } from '../../../prisma/store/contract/contract.ts'
 import { migrate } from '../../../prisma/store/connection/migrate.ts';
 import { openStore } from '../../../prisma/store/open-store.ts';
 import { makeTables } from '../../../operations/system.ts';
-import { builtInSystems } from '../../../systems/all.ts';
+import { builtInSystems } from '../../../systems/built-in.ts';
 import { createDatabase } from '../../postgres.ts';
 import type { TestDatabase } from '../../postgres.ts';
 

@@ -1,0 +1,15 @@
+/** What the systems of the one list bring together: their commands and the registry of these. */
+import type { Command } from '../operations/command.ts';
+import { createRegistry, type Registry, type RegistryParts } from '../operations/registry.ts';
+import { commandsOf, type System } from '../operations/system.ts';
+import * as all from './all.ts';
+import { PLANNED } from './planned.ts';
+
+/** By name. */
+export const builtInSystems: readonly System[] = Object.values(all);
+
+export const builtInCommands: readonly Command[] = builtInSystems.flatMap(commandsOf);
+
+/** Of the commands that come with the engine, and of more. */
+export const builtInRegistry = (parts: Omit<RegistryParts, 'planned'> = {}, more: readonly Command[] = []): Registry =>
+  createRegistry([...builtInCommands, ...more], { ...parts, planned: PLANNED });
