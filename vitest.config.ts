@@ -105,7 +105,7 @@ const unhurried = {
 
 /** What shows that a system is one folder, ours and a stranger's: `npm run systems`. */
 const systems = {
-  services: ['test/services/package.test.ts'],
+  services: ['test/services/{added-system,package}.test.ts'],
   server: ['test/server/systems/**/*.test.ts'],
   kill: ['test/server/kill/systems.test.ts'],
 };

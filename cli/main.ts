@@ -4,8 +4,8 @@
  */
 import { writeSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import type { SystemsHere } from './system-verb.ts';
-import type { ProjectSystem } from '../services/commands/own-systems.ts';
+import { builtInOutline } from '../systems/catalogue.ts';
+import type { SystemsHere, SystemWithVerbs } from './system-verb.ts';
 import { declareKind } from './request/verb-kind.ts';
 import { describeHandles, withLast } from './runs/handles-typed.ts';
 import { VERBS } from './verbs.ts';
@@ -23,7 +23,7 @@ async function main(argv: readonly string[]): Promise<number> {
         import('./request/usage.ts'),
       ]);
       throw usage(
-        `"${verb}" is not a verb; ${nearestOf(verb, Object.keys(VERBS), (name) => `write "${name}", or `)}see "sentinel --help".${hint}`,
+        `"${verb}" is not a verb; ${nearestOf(verb, verbsKnown(), (name) => `write "${name}", or `)}see "sentinel --help".${hint}`,
       );
     }
     const { program, takesHandle } = await programFor(verb, argv, system);
@@ -38,6 +38,11 @@ async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
+const verbsKnown = (): string[] => [
+  ...Object.keys(VERBS),
+  ...builtInOutline().flatMap(({ name, verbs }) => (Object.keys(verbs).length === 0 ? [] : [name])),
+];
+
 interface Program {
   program: Command;
   /** The verb takes a handle. */
@@ -47,7 +52,7 @@ interface Program {
 async function programFor(
   wanted: string | undefined,
   argv: readonly string[],
-  system: ProjectSystem | null,
+  system: SystemWithVerbs | null,
 ): Promise<Program> {
   const program = new Command('sentinel')
     .usage('VERB [options]')
@@ -82,6 +87,9 @@ async function programFor(
     await (await load()).define(command, argv);
     takesHandle = describeHandles(command);
   }
+  for (const { name, summary, verbs } of builtInOutline())
+    if (name !== system?.name && Object.keys(verbs).length > 0 && !Object.hasOwn(VERBS, name))
+      program.command(name).summary(summary);
   if (system !== null) {
     const group = program.command(system.name).summary(system.summary).exitOverride();
     group.helpOption('-h, --help', 'show this').configureOutput({ writeErr: () => undefined });

@@ -1,9 +1,12 @@
-/** `sentinel SYSTEM VERB …`: the verbs that systems of a project bring, each of which performs a command of its system. */
+/** `sentinel SYSTEM VERB …`: the verbs that systems state, ours and those of a project, each of which performs a command of its system. */
 import { type Command, Option } from 'commander';
+import { findCommand, type Permission } from '../language/catalogue.ts';
 import type { Json, JsonObject } from '../language/json.ts';
+import type { Verb } from '../operations/system.ts';
 import type { ProjectSystem } from '../services/commands/own-systems.ts';
 import { parametersOf } from '../services/commands/own-commands.ts';
 import { configFileOf } from '../services/config/project-file.ts';
+import { builtInCatalogue, builtInOutline, builtInParameters } from '../systems/catalogue.ts';
 import { openOutput, type Output } from './output/output.ts';
 import { givenJson } from './request/given-json.ts';
 import { projectConfig } from './request/project-config.ts';
@@ -11,24 +14,74 @@ import { speakerHere, speakerOption } from './request/speaker.ts';
 import { declareKind } from './request/verb-kind.ts';
 import { withClient } from './request/with-client.ts';
 
+interface VerbCommand {
+  name: string;
+  description: string | null;
+  permission: Permission;
+  speed: 'quick' | 'long';
+  textField: string | undefined;
+  /** A JSON Schema. */
+  params: JsonObject;
+}
+
+export interface SystemWithVerbs {
+  name: string;
+  summary: string;
+  verbs: { readonly [verb: string]: Verb };
+  commands: readonly VerbCommand[];
+}
+
 export interface SystemsHere {
   /** The system of that name, where it has verbs. */
-  system: ProjectSystem | null;
+  system: SystemWithVerbs | null;
   /** What keeps those of the project from being known, as a sentence. */
   hint: string;
 }
 
-/** In the folder one is in, where its configuration is trusted. */
+/** Of those that come with the engine, else of the project in whose folder one is, where its configuration is trusted. */
 export async function systemNamed(name: string, json: boolean): Promise<SystemsHere> {
+  const ours = builtInVerbs().find((system) => system.name === name);
+  if (ours !== undefined) return { system: ours, hint: '' };
   const project = process.cwd();
   if (configFileOf(project) === null) return { system: null, hint: '' };
   const { config } = await projectConfig(project, openOutput({ json }), false);
   const found = config?.systems.find((system) => system.name === name);
   return {
-    system: found === undefined || Object.keys(found.verbs).length === 0 ? null : found,
+    system: found === undefined || Object.keys(found.verbs).length === 0 ? null : ofProject(found),
     hint: config === null ? ' The verbs of this project are not known before you trust it: "sentinel trust".' : '',
   };
 }
+
+export function builtInVerbs(): SystemWithVerbs[] {
+  const [catalogue, params] = [builtInCatalogue(), builtInParameters()];
+  return builtInOutline()
+    .filter(({ verbs }) => Object.keys(verbs).length > 0)
+    .map(({ name, summary, verbs, commands }) => ({
+      name,
+      summary,
+      verbs,
+      commands: commands.map(({ name: command, description }) => {
+        const entry = findCommand(catalogue, command);
+        if (entry === undefined) throw new Error(`bug: the command "${command}" is not in the catalogue`);
+        const { permission, speed, textField } = entry;
+        return { name: command, description, permission, speed, textField, params: params[command] ?? {} };
+      }),
+    }));
+}
+
+const ofProject = ({ name, summary, verbs, commands }: ProjectSystem): SystemWithVerbs => ({
+  name,
+  summary,
+  verbs,
+  commands: commands.map(({ name: command, description = null, permission, speed, textField, params }) => ({
+    name: command,
+    description,
+    permission,
+    speed,
+    textField,
+    params: parametersOf(params) as JsonObject,
+  })),
+});
 
 interface Field {
   type?: string;
@@ -41,12 +94,12 @@ interface Shape {
   required: readonly string[];
 }
 
-export function defineSystemVerbs(group: Command, { name, summary, verbs, commands }: ProjectSystem): void {
+export function defineSystemVerbs(group: Command, { name, summary, verbs, commands }: SystemWithVerbs): void {
   group.description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
-  for (const [verb, { summary: line, command, args }] of Object.entries(verbs)) {
+  for (const [verb, { summary: line, command, args = [] }] of Object.entries(verbs)) {
     const own = commands.find((one) => one.name === command);
     if (own === undefined) throw new Error(`bug: the verb "${verb}" has no command`);
-    const { properties = {}, required = [] } = parametersOf(own.params) as {
+    const { properties = {}, required = [] } = own.params as {
       properties?: Shape['fields'];
       required?: string[];
     };
@@ -111,7 +164,7 @@ function read(param: string, text: string, type: string | undefined): Json {
 
 async function act(
   verb: string,
-  own: ProjectSystem['commands'][number],
+  own: VerbCommand,
   params: JsonObject,
   options: { json?: boolean; as?: string },
 ): Promise<void> {
@@ -134,7 +187,7 @@ async function act(
   }
   const { performCommand } = await import('../client/perform.ts');
   const result = await withClient(output, (client) => performCommand(client, own.name, params, { by }));
-  output.object(result);
+  output.object({ ok: true, command: own.name, result });
   for (const line of shown(result, own.textField)) output.line(line);
 }
 

@@ -2,7 +2,7 @@
  * Definitions in files: reading one with all its problems, and finding those that its `$ref`s name:
  * beside it, then among the shipped ones. A file that cannot be read is a problem like any other.
  */
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { builtInCatalogue } from '../systems/catalogue.ts';
 import { refFiles } from '../world/definitions/ref-files.ts';
@@ -191,16 +191,23 @@ const builtIn = (): Commands => ({ catalogue: builtInCatalogue() });
 
 /** The folder a file lies in, and the definitions that come with this package. */
 export function filesAround(file: string, commands: Commands = builtIn(), packageRoot = ownRoot): DefinitionFiles {
-  return new DefinitionFiles(commands, [{ path: dirname(file), deep: false }, definitionsOf(packageRoot)]);
+  return new DefinitionFiles(commands, [{ path: dirname(file), deep: false }, ...shippedIn(packageRoot)]);
 }
 
 /** A project's own definitions, and those that come with this package. */
 export function filesOfProject(project: string, commands: Commands = builtIn()): DefinitionFiles {
-  return new DefinitionFiles(commands, [definitionsOf(project), definitionsOf(ownRoot)]);
+  return new DefinitionFiles(commands, [definitionsOf(project), ...shippedIn(ownRoot)]);
 }
 
 function definitionsOf(root: string): { path: string; deep: boolean } {
   return { path: join(root, 'sentinels'), deep: true };
+}
+
+/** What comes with the package: that of nobody, and that of each system. */
+function shippedIn(root: string): { path: string; deep: boolean }[] {
+  const systems = join(root, 'systems');
+  const named = existsSync(systems) ? readdirSync(systems).toSorted() : [];
+  return [definitionsOf(root), ...named.map((system) => ({ path: join(systems, system, 'definitions'), deep: false }))];
 }
 
 /** `deploy` of `sentinels/deploy.yaml`. */

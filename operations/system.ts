@@ -5,6 +5,13 @@ import type { Tables } from '../prisma/store/contract/system-contract.ts';
 import type { Command, OwnSystem } from './command.ts';
 import { defined } from '../language/defined.ts';
 
+/** `sentinel SYSTEM VERB …` performs a command; `args` are its parameters that come without a name. */
+export interface Verb {
+  summary: string;
+  command: string;
+  args?: readonly string[];
+}
+
 export interface System {
   /** Letters, digits and `-`; its tables begin with it. */
   name: string;
@@ -15,6 +22,9 @@ export interface System {
   tables?: Tables;
   /** The events that its commands publish: a name, or a pattern with `*`, and what its data is. */
   events?: { readonly [event: string]: z.ZodType };
+  /** Quick commands that are performed for each event, once, in order; `event` may be a pattern with `*`. */
+  followers?: { readonly [name: string]: { event: string; command: string } };
+  verbs?: { readonly [verb: string]: Verb };
 }
 
 export const defineSystem = (system: System): System => system;

@@ -49,8 +49,8 @@ function objectType({ properties = {}, required = [], additionalProperties }, na
     return `${comment}${JSON.stringify(name)}${required.includes(name) ? '' : '?'}: ${typeOf(property, named)};`;
   });
   if (isObject(additionalProperties)) {
-    if (members.length > 0)
-      throw new Error('an object with both named and other properties; teach this file to write it');
+    // What the others may be has to fit the named ones, too.
+    if (members.length > 0) return `{\n${members.join('\n')}\n[name: string]: unknown;\n}`;
     return `{ [name: string]: ${typeOf(additionalProperties, named)} }`;
   }
   return `{\n${members.join('\n')}\n}`;

@@ -13,3 +13,8 @@ export const builtInCommands: readonly Command[] = builtInSystems.flatMap(comman
 /** Of the commands that come with the engine, and of more. */
 export const builtInRegistry = (parts: Omit<RegistryParts, 'planned'> = {}, more: readonly Command[] = []): Registry =>
   createRegistry([...builtInCommands, ...more], { ...parts, planned: PLANNED });
+
+/** What they follow, each with the command that is performed. */
+export const builtInFollowers = builtInSystems.flatMap(({ name: system, followers = {} }) =>
+  Object.entries(followers).map(([follower, { event, command }]) => ({ system, follower, event, command })),
+);

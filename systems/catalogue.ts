@@ -6,6 +6,7 @@
 import type { Catalogue } from '../language/catalogue.ts';
 import type { JsonObject } from '../language/json.ts';
 import { checkedParametersOf, resultOf } from '../operations/parameters.ts';
+import type { Verb } from '../operations/system.ts';
 import { builtInCommands, builtInRegistry, builtInSystems } from './built-in.ts';
 
 export function builtInCatalogue(): Catalogue {
@@ -24,13 +25,15 @@ export interface SystemOutline {
   name: string;
   summary: string;
   commands: { name: string; description: string | null }[];
+  verbs: { readonly [verb: string]: Verb };
 }
 
 /** By name. */
 export function builtInOutline(): readonly SystemOutline[] {
-  return builtInSystems.map(({ name, summary, commands }) => ({
+  return builtInSystems.map(({ name, summary, commands, verbs = {} }) => ({
     name,
     summary,
     commands: commands.map(({ name: command, description = null }) => ({ name: command, description })),
+    verbs,
   }));
 }

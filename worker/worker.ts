@@ -6,7 +6,7 @@ import { StepCheckpoints } from '../operations/checkpoints/step-checkpoints.ts';
 import type { Command } from '../operations/command.ts';
 import type { ChangingCommands, Registry } from '../operations/registry.ts';
 import { makeTables } from '../operations/system.ts';
-import { builtInRegistry, builtInSystems } from '../systems/built-in.ts';
+import { builtInFollowers, builtInRegistry, builtInSystems } from '../systems/built-in.ts';
 import { Limiter, type LimitSettings } from '../activities/limits/limiter.ts';
 import type { Models } from '../world/models/open-models.ts';
 import { Shelf } from '../activities/turns/cassettes/shelf.ts';
@@ -178,7 +178,14 @@ async function besides(
   // Beside the worker of a project there is always that of the installation, which looks after all of them.
   const lost = taskQueues.some(isQueueOfProject) ? null : new LostRuns({ client, store });
   const runs = runStarter(starting);
-  const following = await Followers.open({ store, registry, runs, project: project ?? process.cwd(), followers, say });
+  const following = await Followers.open({
+    store,
+    registry,
+    runs,
+    project: project ?? process.cwd(),
+    followers: [...builtInFollowers, ...followers],
+    say,
+  });
   return {
     waker,
     async close() {

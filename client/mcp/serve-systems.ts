@@ -1,7 +1,10 @@
-/** The quick commands of the project's systems as tools: an agent performs them, and signs as the program that it is. */
+/**
+ * The quick commands of systems as tools: an agent performs them, and signs as the program that it is. Of a project's,
+ * all whose doors do not say otherwise; of ours, those whose doors name agents: the rest is there by tools of its own.
+ */
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { JsonObject } from '../../language/json.ts';
-import type { ProjectSystem } from '../../services/commands/own-systems.ts';
+import type { Command } from '../../operations/command.ts';
 import { usableSystems } from '../lookup/project-systems.ts';
 import { performCommand } from '../perform.ts';
 import { isWithinStep } from '../rights/within-step.ts';
@@ -9,7 +12,10 @@ import { callerOf } from './serve-runs.ts';
 import type { Served } from './served.ts';
 import { said } from './tool-result.ts';
 
-type OwnCommand = ProjectSystem['commands'][number];
+interface Offered extends Pick<Command, 'name' | 'permission' | 'speed' | 'params'> {
+  description?: string | undefined;
+  doors?: Command['doors'] | undefined;
+}
 
 export async function addSystems(server: McpServer, { client, project }: Served): Promise<void> {
   const isInStep = await isWithinStep();
@@ -35,7 +41,11 @@ export async function addSystems(server: McpServer, { client, project }: Served)
   }
 }
 
-const commandsIn = async (project: string): Promise<OwnCommand[]> =>
-  (await usableSystems(project))
-    .flatMap(({ commands }) => commands)
-    .filter(({ speed, doors }) => speed === 'quick' && doors?.includes('agent') !== false);
+async function commandsIn(project: string): Promise<Offered[]> {
+  const { builtInCommands } = await import('../../systems/built-in.ts');
+  const own = (await usableSystems(project)).flatMap(({ commands }) => commands);
+  return [
+    ...builtInCommands.filter(({ doors }) => doors?.includes('agent') === true),
+    ...own.filter(({ doors }) => doors?.includes('agent') !== false),
+  ].filter(({ speed }) => speed === 'quick');
+}

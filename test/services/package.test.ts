@@ -227,7 +227,10 @@ describe.skipIf(!registry)(`the package, installed${why}`, () => {
     await succeed(own, elsewhere, 'npx', 'sentinel', 'up');
     const again = await npx(own, elsewhere, 'run', 'noting.json', '--json');
     expect(again.out).toContain('NOTE_THERE');
-    expect(JSON.parse(await succeed(own, elsewhere, 'npx', 'sentinel', 'notes', 'list', '--json'))).toHaveLength(2);
+    expect(JSON.parse(await succeed(own, elsewhere, 'npx', 'sentinel', 'notes', 'list', '--json'))).toMatchObject({
+      command: 'notes/list',
+      result: { length: 2 },
+    });
   });
 
   test('goes on with a run under the next version', async () => {

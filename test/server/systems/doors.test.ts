@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 const listed = async (): Promise<object[]> =>
-  JSON.parse((await harness.command('notes', 'list', '--json')).out) as object[];
+  (JSON.parse((await harness.command('notes', 'list', '--json')).out) as { result: object[] }).result;
 
 test('verbs perform its commands: as a person, once, with its failures and its own words', async () => {
   expect(await harness.command('notes', 'add', 'by ada')).toMatchObject({ code: 0, out: 'by ada\n' });
