@@ -8,7 +8,7 @@ import type { JsonObject } from './json.ts';
 import type { Definition, Step } from './model.ts';
 
 export interface FailureInfo {
-  /** One of ours, e.g. `SHELL_NOT_STARTED`, each with a page in docs/failures/; or that of a step of type `fail`. */
+  /** One of ours, e.g. `SHELL_NOT_STARTED`, each with its words in docs/failures.md; or that of a step of type `fail`. */
   code: string;
   /** One sentence: place, finding, remedy. */
   message: string;
@@ -77,7 +77,7 @@ export function withDefaults(inner: Definition, around: Definition['defaults']):
 /** A persona ended the run here: no `onError` and no retry stands against it. */
 export const isAbort = ({ code }: FailureInfo): boolean => code === 'RUN_ABORTED';
 
-/** Every code that a step can fail with or be warned of, but for those that commands state (catalogue.ts); each has a page in docs/failures/. */
+/** Every code that a step can fail with or be warned of, but for those that commands state (catalogue.ts); each has its words in docs/failures.md. */
 export const FAILURE_CODES = {
   ACTIVITY_FAILED: 'A step ended in a way that has no code of its own',
   ACTION_CHANGED: 'What an approved step would do is no longer what was shown',

@@ -1,5 +1,5 @@
 /**
- * What can be wrong with a definition: a closed set of codes, each with a page in docs/problems/.
+ * What can be wrong with a definition: a closed set of codes, each with its words in docs/problems.md.
  * A problem is a value in a list and is never thrown; its path is the author's own spelling of the
  * place (`steps.2.then.0.params.path`), its message says what was found and what to do.
  */

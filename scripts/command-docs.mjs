@@ -41,7 +41,19 @@ function section({ name, description, permission, operations, speed, timeoutMs, 
   ];
 }
 
-export function commandReference(commands, rowsOf) {
+/** The words of a system on the codes with which its commands fail (its failures.md), below its commands. */
+const failureSection = (words) =>
+  words === null
+    ? []
+    : [
+        '### Failures',
+        '',
+        ...words.replaceAll(/^##/gm, '####').replaceAll('](../../docs/', '](').trimEnd().split('\n'),
+        '',
+      ];
+
+/** `rowsOf`: language/schema/schema-rows.ts; `failuresOf`: what stands in failures.md of a system, null where there is none. */
+export function commandReference(commands, rowsOf, failuresOf) {
   const built = commands.filter(({ isPlanned }) => !isPlanned);
   const planned = commands.filter(({ isPlanned }) => isPlanned);
   return [
@@ -62,11 +74,12 @@ export function commandReference(commands, rowsOf) {
         `${about[0].toUpperCase()}${about.slice(1)}.`,
         '',
         ...own.flatMap((one) => section(one, rowsOf)),
+        ...failureSection(failuresOf(system)),
       ];
     }),
     '## Planned',
     '',
-    'These names are part of the format, and nothing is built for them yet. A step that names one fails with [`COMMAND_NOT_BUILT`](failures/COMMAND_NOT_BUILT.md).',
+    'These names are part of the format, and nothing is built for them yet. A step that names one fails with [`COMMAND_NOT_BUILT`](failures.md#command_not_built).',
     '',
     `${planned.map(({ name }) => code(name)).join(', ')}.`,
     '',

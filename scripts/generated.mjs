@@ -8,6 +8,12 @@ import { commandTypes, NO_COMMANDS } from './command-types.mjs';
 
 const TYPES = join('authoring', 'builder', 'built-in-commands.ts');
 
+/** The words on the failures of a system; null where it has none of its own. */
+export const failuresOf = (root) => (system) => {
+  const path = join(root, 'systems', system, 'failures.md');
+  return existsSync(path) ? readFileSync(path, 'utf8') : null;
+};
+
 /** So that the sources compile before anybody knows a command. */
 export function beginTypes(root) {
   if (!existsSync(join(root, TYPES))) writeFileSync(join(root, TYPES), NO_COMMANDS);
@@ -21,7 +27,10 @@ export async function writeGenerated(root) {
   const { builtInList } = await built('client/lookup/command-list.js');
   const { schemaRows } = await built('language/schema/schema-rows.js');
   writeIfChanged(join(root, SCHEMA_FILE), `${schemaText(builtInCatalogue(), builtInParameters())}`);
-  writeIfChanged(join(root, 'docs', 'command-reference.md'), commandReference(builtInList(), schemaRows));
+  writeIfChanged(
+    join(root, 'docs', 'command-reference.md'),
+    commandReference(builtInList(), schemaRows, failuresOf(root)),
+  );
   return writeIfChanged(join(root, TYPES), await commandTypes(builtInParameters()));
 }
 

@@ -29,7 +29,7 @@ export interface Fault {
   message: string;
 }
 
-/** Each has a page in docs/problems/. */
+/** Each has its words in docs/problems.md. */
 export const FAULT_CODES = [
   'EXPRESSION_INVALID',
   'EXPRESSION_TYPE',

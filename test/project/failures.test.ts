@@ -6,37 +6,48 @@ import { builtInSystems } from '../../systems/built-in.ts';
 import { catalogue } from '../catalogue.ts';
 import { codeOf, files, isSource, read } from './tree.ts';
 
-const pagesIn = (folder: string): string[] =>
-  files
-    .flatMap((path) =>
-      path.startsWith(folder) && path.endsWith('.md') ? [path.slice(folder.length, -'.md'.length)] : [],
-    )
-    .toSorted();
+/** The sections of a page, by the code with which each begins. */
+const sectionsOf = (path: string): Map<string, string> =>
+  new Map(
+    read(path)
+      .split(/^(?=## [A-Z_]+$)/m)
+      .flatMap((section) => {
+        const [, code] = /^## ([A-Z_]+)\n/.exec(section) ?? [];
+        return code === undefined ? [] : [[code, section] as const];
+      }),
+  );
 
-const pages = pagesIn('docs/failures/');
+const OF_ENGINE = 'docs/failures.md';
+const ofSystem = (name: string): string => `systems/${name}/failures.md`;
 
 /** Those that commands state, with the folder of their system. */
 const ofSystems = builtInSystems.flatMap(({ name, commands }) =>
   commands.flatMap(({ failures = {} }) => Object.entries(failures).map(([code, title]) => ({ name, code, title }))),
 );
-const codes: { readonly [code: string]: string } = { ...FAILURE_CODES, ...failuresIn(catalogue) };
+const codes = { ...FAILURE_CODES, ...failuresIn(catalogue) };
+const explained = [
+  ...Object.entries(FAILURE_CODES).map(([code, title]) => ({ path: OF_ENGINE, code, title })),
+  ...ofSystems.map(({ name, code, title }) => ({ path: ofSystem(name), code, title })),
+];
 
-test('every code of a failure has a page, and every page a code', () => {
-  expect(pages).toEqual(Object.keys(codes).toSorted());
-  expect(Object.keys(codes)).toHaveLength(Object.keys(FAILURE_CODES).length + ofSystems.length);
+test('every code of a failure is explained once, by whom it belongs to, and nothing else is', () => {
+  const pages = files.filter((path) => path === OF_ENGINE || /^systems\/[^/]+\/failures\.md$/.test(path));
+  const found = pages.flatMap((path) => [...sectionsOf(path).keys()].map((code) => `${path} ${code}`));
+  expect(found.toSorted()).toEqual(explained.map(({ path, code }) => `${path} ${code}`).toSorted());
+  expect(Object.keys(codes)).toHaveLength(explained.length);
 });
 
-test.each(Object.entries(codes))(
-  'the page of %s begins with its meaning, and says what happened and what to do',
-  (code, meaning) => {
-    const page = read(`docs/failures/${code}.md`);
-    expect(page.startsWith(`# ${code}\n\n${meaning}.\n`)).toBe(true);
-    expect(page).toMatch(/## What happened\n\n\S[\s\S]*\n\n## What to do\n\n\S/);
+test.each(explained)(
+  'what is said of $code begins with its meaning, and says what happened and what to do',
+  ({ path, code, title }) => {
+    const section = sectionsOf(path).get(code) ?? '';
+    expect(section.startsWith(`## ${code}\n\n${title}.\n`)).toBe(true);
+    expect(section).toMatch(/### What happened\n\n\S[\s\S]*\n\n### What to do\n\n\S/);
   },
 );
 
 /** A failure that a definition's own text causes is explained where the same problem is. */
-const explained = new Set([...pages, ...pagesIn('docs/problems/')]);
+const known = new Set([...Object.keys(codes), ...sectionsOf('docs/problems.md').keys()]);
 
 test('no failure is raised under a code that nothing explains', () => {
   const raised = files
@@ -48,7 +59,7 @@ test('no failure is raised under a code that nothing explains', () => {
       })),
     );
   expect(raised.length).toBeGreaterThan(10);
-  expect(raised.filter(({ code }) => !explained.has(code)).map(({ path, code }) => `${path}: ${code}`)).toEqual([]);
+  expect(raised.filter(({ code }) => !known.has(code)).map(({ path, code }) => `${path}: ${code}`)).toEqual([]);
 });
 
 /** Literals that are codes. */

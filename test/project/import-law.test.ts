@@ -160,6 +160,7 @@ const laws: Law[] = [
       'prisma/',
       'services/',
       'runs/',
+      'types:operations/',
       'types:world/',
       'world/models/',
       'world/own-keys/own-keys.ts',

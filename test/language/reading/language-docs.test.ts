@@ -121,7 +121,7 @@ describe('the page names', () => {
 
   test('every problem with its title', () => {
     const rows = Array.from(
-      prose.matchAll(/^\| \[(\w+)\]\(problems\/\w+\.md\) \| (.*) \|$/gm),
+      prose.matchAll(/^\| \[(\w+)\]\(problems\.md#\w+\) \| (.*) \|$/gm),
       ([, code = '', title = '']) => [code, title],
     );
     expect(Object.fromEntries(rows)).toEqual(PROBLEMS);

@@ -85,6 +85,18 @@ const heard = defineCommand({
 
 export const stockCommands = [put, list, heard];
 `,
+  'failures.md': `## STOCK_FULL
+
+The store room has no place for so much.
+
+### What happened
+
+More was put in at once than the store room takes.
+
+### What to do
+
+Put in less.
+`,
   'definitions/stock-report.json': `${JSON.stringify(
     {
       $schema: '../../../sentinels/sentinel.schema.json',
