@@ -2,7 +2,7 @@
  * The reader, case by case. `bad/<CODE>*.json`: a definition (or text) and its problems, in order;
  * `good/*.json`: a definition that is accepted, with what was inferred and the canonical form.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../../language/json.ts';
 import { definitionBytesMax, nestingDepthMax, stepsMax } from '../../../language/limits.ts';
@@ -227,6 +227,6 @@ test('every code has a bad case and a section of docs/problems.md, and every bad
   // What these are about are files: file-references.test.ts and usage.test.ts have them.
   expect([...new Set(cases), 'FILE_NOT_READABLE', 'PATH_OUTSIDE_PROJECT'].toSorted()).toEqual(codes.toSorted());
   const explained = readFileSync(new URL('../../../docs/problems.md', import.meta.url), 'utf8');
-  const sections = Array.from(explained.matchAll(/^## ([A-Z_]+)\n\n[A-Z`"].*\.\n\n\S/gm), ([, code]) => code);
+  const sections = Array.from(explained.matchAll(/^## ([A-Z_]+)\n\n[A-Z`"].*\.\n\n\S/gm), ([, code = '']) => code);
   expect(sections.toSorted()).toEqual([...codes, ...FAULT_CODES].toSorted());
 });
