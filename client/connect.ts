@@ -101,12 +101,19 @@ export class Connections {
   /** What runs are started with; everything is up after this, where it may be started. `project`: whose commands there are; absent, the built-in ones alone. */
   async runServices(host?: string, project?: string): Promise<RunServices> {
     await this.ensure(project);
-    const [store, client, catalogue] = await Promise.all([this.store(), this.client(), this.catalogue(project)]);
+    const { projectPolicies } = await import('./lookup/project-catalogue.ts');
+    const [store, client, catalogue, policies] = await Promise.all([
+      this.store(),
+      this.client(),
+      this.catalogue(project),
+      projectPolicies(project),
+    ]);
     const { temporal } = this.#config;
     return {
       store,
       client,
       catalogue,
+      policiesOf: (folder) => (folder === project ? policies : []),
       taskQueue: host === undefined ? await this.#queueOf(project) : `sentinel@${host}`,
       isElsewhere: host !== undefined || temporal.isExternal,
     };

@@ -207,6 +207,7 @@ async function serve(serving: Serving): Promise<void> {
     ...defined({ changing: project.changing }),
     limits: project.config.limits,
     project: config.project?.folder ?? null,
+    policies: project.policies,
     checkpoints: config.checkpoints ? config.home : null,
     graceMs: config.graceMs,
     underWay,
