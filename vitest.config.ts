@@ -76,7 +76,7 @@ const unhurried = {
     'test/store/{connection/database-finding,events/file-events}.test.ts',
   ],
   services: [
-    'test/services/{ending,kept-worker,looking,package,supervisor,webhook-port}.test.ts',
+    'test/services/{ending,kept-worker,looking,package,project-room,supervisor,webhook-port}.test.ts',
     'test/services/attacks/{foreign-home,strangers}.test.ts',
   ],
   server: [

@@ -88,7 +88,12 @@ export class Connections {
     // The worker of a project that nobody has asked for in a while may have ended.
     if (known !== undefined && (project === undefined || Date.now() - known.at < ASKED_AGAIN_MS)) return known.done;
     const done = asClientWould(this.#ensure(project));
-    this.#ensured.set(project ?? '', { at: Date.now(), done });
+    const asked = { at: Date.now(), done };
+    this.#ensured.set(project ?? '', asked);
+    // What kept it from coming may be gone the next time.
+    done.catch(() => {
+      if (this.#ensured.get(project ?? '') === asked) this.#ensured.delete(project ?? '');
+    });
     return done;
   }
 
