@@ -77,7 +77,7 @@ const unhurried = {
     'test/store/{connection/database-finding,events/file-events}.test.ts',
   ],
   services: [
-    'test/services/{ending,kept-settings,kept-worker,looking,supervisor,webhook-port}.test.ts',
+    'test/services/{ending,kept-settings,kept-worker,looking,project-room,project-workers,supervisor,webhook-port}.test.ts',
     'test/services/attacks/{foreign-home,strangers}.test.ts',
   ],
   server: [

@@ -69,6 +69,11 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     load: () => import('./verbs/status.ts'),
   },
   list: { summary: 'list runs, newest first', kind: 'looks', load: () => import('./verbs/list.ts') },
+  leases: {
+    summary: 'show who has a place in a lease or a group, and who waits',
+    kind: 'looks',
+    load: () => import('./verbs/leases.ts'),
+  },
   trace: { summary: 'show the steps of a run as a tree', kind: 'looks', load: () => import('./verbs/trace.ts') },
   transcript: {
     summary: 'show the conversations of a run with models',

@@ -99,15 +99,24 @@ export class SentinelClient {
       throw new ClientError('USAGE', 'What started a run is for the engine to say: leave "origin" out.');
     const startedBy = await starterHere(options.startedBy);
     if (handle !== undefined) refuseFault(givenHandleFault(handle, startedBy));
+    const { host: _host, cassette: text, known, policy, ...given } = options;
+    const { givenPolicy } = await import('../runs/policies.ts');
+    const policies = policy === undefined ? [] : [givenPolicy(policy)];
     const [parts, { startRun }, { readForStart }] = await Promise.all([
       this.#connections.runServices(options.host, options.project),
       import('../runs/start-run.ts'),
       import('./reading/read-for-start.ts'),
     ]);
-    const { host: _host, cassette: text, known, ...given } = options;
     const read = await readForStart(parts, definition, known);
     const cassette = text === undefined ? undefined : await putCassette(parts.store, text);
-    const asked = { ...read, ...given, inputs: given.inputs ?? {}, persona: given.persona ?? 'local', startedBy };
+    const asked = {
+      ...read,
+      ...given,
+      inputs: given.inputs ?? {},
+      persona: given.persona ?? 'local',
+      startedBy,
+      policies,
+    };
     const started = await asClientWould(startRun(parts, { ...asked, ...defined({ cassette }) }));
     if (!started.isNew) {
       throw new ClientError(

@@ -88,7 +88,12 @@ export class Connections {
     // The worker of a project that nobody has asked for in a while may have ended.
     if (known !== undefined && (project === undefined || Date.now() - known.at < ASKED_AGAIN_MS)) return known.done;
     const done = asClientWould(this.#ensure(project));
-    this.#ensured.set(project ?? '', { at: Date.now(), done });
+    const asked = { at: Date.now(), done };
+    this.#ensured.set(project ?? '', asked);
+    // What kept it from coming may be gone the next time.
+    done.catch(() => {
+      if (this.#ensured.get(project ?? '') === asked) this.#ensured.delete(project ?? '');
+    });
     return done;
   }
 
@@ -101,12 +106,19 @@ export class Connections {
   /** What runs are started with; everything is up after this, where it may be started. `project`: whose commands there are; absent, the built-in ones alone. */
   async runServices(host?: string, project?: string): Promise<RunServices> {
     await this.ensure(project);
-    const [store, client, catalogue] = await Promise.all([this.store(), this.client(), this.catalogue(project)]);
+    const { projectPolicies } = await import('./lookup/project-catalogue.ts');
+    const [store, client, catalogue, policies] = await Promise.all([
+      this.store(),
+      this.client(),
+      this.catalogue(project),
+      projectPolicies(project),
+    ]);
     const { temporal } = this.#config;
     return {
       store,
       client,
       catalogue,
+      policiesOf: (folder) => (folder === project ? policies : []),
       taskQueue: host === undefined ? await this.#queueOf(project) : `sentinel@${host}`,
       isElsewhere: host !== undefined || temporal.isExternal,
     };

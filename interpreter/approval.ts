@@ -76,7 +76,7 @@ export function* askPersona(
   place: Place,
   { effect, words, action, asks }: Wish,
 ): Walking<Decision> {
-  const shown = asks.filter(({ isShown }) => isShown === true);
+  const shown = asks.filter(({ isRule }) => isRule === true);
   const rules = shown.map(({ rule, why }) => ({ rule, why }));
   const verdict = yield* ask(walk, strand, {
     id: place.key,

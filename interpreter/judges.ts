@@ -69,13 +69,14 @@ const policies: Judge = {
   },
 };
 
-const asked = (rule: string, why: string): Finding => ({ rule, verdict: 'ask', why, isShown: true });
+const asked = (rule: string, why: string): Finding => ({ rule, verdict: 'ask', why, isRule: true });
 
 function ruled({ effect }: Action, { name, verdict, reason }: PolicyRule): Finding {
-  if (verdict === 'allow') return { rule: name, verdict };
+  if (verdict === 'allow') return { rule: name, verdict, isRule: true };
   if (verdict === 'ask') return asked(name, reason);
   return {
     rule: name,
+    isRule: true,
     verdict,
     why: reason,
     code: 'POLICY_REFUSED',
@@ -100,7 +101,7 @@ export function factsOf({ effect, by, permission }: Action, { input: { catalogue
     case 'command': {
       const { command, params, resolved = null } = effect;
       const value = resolved === null ? params : { ...params, resolved };
-      return { ...facts, kinds: kindsOfCommand(catalogue, command), command, value };
+      return { ...facts, kinds: kindsOfCommand(catalogue, command, params), command, value };
     }
     case 'turn':
       return { ...facts, kinds: ['llm'], value: { images: effect.opening.images as unknown as Json } };

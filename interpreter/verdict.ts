@@ -7,10 +7,9 @@ export const STAGES = ['simulate', 'policy', 'limits', 'approval'] as const;
 export type Stage = (typeof STAGES)[number];
 
 /** Of one judge. `rule` names what it goes by, `why` is half a sentence about the action. */
-export type Finding = { rule: string } & (
+export type Finding = { rule: string; /** One of a policy. */ isRule?: true } & (
   | { verdict: 'allow'; /** The persona is told. */ isTold?: true }
-  /** `shown`: the question says which rule asks it. */
-  | { verdict: 'ask'; why: string; isShown?: true }
+  | { verdict: 'ask'; why: string }
   /** `limit`: it may be extended, or what others have reserved of it may come back. */
   | { verdict: 'refuse'; why: string; code: string; message: string; limit?: Limit; details?: JsonObject }
 );

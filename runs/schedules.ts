@@ -35,6 +35,7 @@ import {
   collectLibrary,
   environmentFor,
   faultOfInputs,
+  policiesFor,
   summaryOf,
   type RunServices,
   type StartRequest,
@@ -57,7 +58,10 @@ const POLICIES: Record<Overlap, ScheduleOverlapPolicy> = {
   all: ScheduleOverlapPolicy.ALLOW_ALL,
 };
 
-export interface ScheduleRequest extends Pick<StartRequest, 'definition' | 'inputs' | 'project' | 'persona' | 'known'> {
+export interface ScheduleRequest extends Pick<
+  StartRequest,
+  'definition' | 'inputs' | 'project' | 'persona' | 'known' | 'policies'
+> {
   id: string;
   cron: string;
   timeZone?: string | undefined;
@@ -179,6 +183,7 @@ async function optionsOf(parts: RunServices, request: ScheduleRequest): Promise<
     inputs,
     library,
     catalogue: entriesFor(parts.catalogue, [definition, ...Object.values(library)]),
+    policies: policiesFor(parts, request),
     env,
     origin: { type: 'schedule', schedule: id },
     level: START_LEVEL,

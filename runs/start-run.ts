@@ -12,6 +12,7 @@ import { startValues } from '../language/inputs/declared-inputs.ts';
 import { inputFault } from '../language/inputs/refused-inputs.ts';
 import { faultOfValues, type JsonObject, type ValueFault } from '../language/json.ts';
 import type { Definition, Step } from '../language/model.ts';
+import type { Policy } from '../language/policy/policy.ts';
 import { beyondTools } from '../language/rights/brought-program.ts';
 import { readStarted, referring, type Handed } from '../language/read/started-program.ts';
 import { unboundedReference } from '../language/read/checks/referred-bounds.ts';
@@ -25,6 +26,7 @@ import type { Position } from '../interpreter/position.ts';
 import { workflowIdOf, WORKFLOW_TYPE } from '../workflows/messages/messages.ts';
 import { memoOf, searchAttributesOf } from '../workflows/messages/search-attributes.ts';
 import { refuseFault } from './client-error.ts';
+import { besides } from './policies.ts';
 import { newHandle } from './handles/new-handle.ts';
 import { referencesOf } from './library.ts';
 import { sandboxProblem } from './sandbox-check.ts';
@@ -41,6 +43,8 @@ export interface RunServices {
   taskQueue: string;
   /** The client shares its connection with a worker of the queue, so the server may hand the first task straight to it. */
   isEager?: boolean;
+  /** Those that a project has for all its runs; absent: none. */
+  policiesOf?: (project: string) => readonly Policy[];
   /** The run goes to workers on other hosts: what this host can do says nothing of them. */
   isElsewhere?: boolean;
 }
@@ -65,6 +69,8 @@ export interface StartRequest {
   conversations?: ConversationPart[];
   /** What it has from the run whose step starts it; none where a person, a schedule or a trigger does. */
   inherited?: Inheritance;
+  /** What is to hold for its actions besides what it inherits and what its project says. */
+  policies?: readonly Policy[] | undefined;
   /** All that `$ref`s mean; without it they are looked up. */
   library?: { [name: string]: Definition };
   /** Its models, and those of runs below it, answer from this cassette, by its hash in the payloads. */
@@ -107,6 +113,7 @@ async function startAs(handle: string, parts: RunServices, request: StartRequest
   const library = await collectLibrary(store, definition, request.known, request.library);
   if (parts.isElsewhere !== true) await checkSandbox([definition, ...Object.values(library)]);
   const inputs = inputsTaken(request, library);
+  const policies = policiesFor(parts, request);
   const row = rowOf(handle, request, inputs);
   const isNew = await store.runs.create(row, origin?.type === 'event' ? origin.seq : undefined);
   // A row without events may be all that is left of a start that died on its way: then this is the start.
@@ -133,6 +140,7 @@ async function startAs(handle: string, parts: RunServices, request: StartRequest
           library,
           catalogue: entriesFor(parts.catalogue, [definition, ...Object.values(library)]),
           nested: inherited,
+          policies,
           env,
           continueEvery,
           origin,
@@ -150,6 +158,15 @@ async function startAs(handle: string, parts: RunServices, request: StartRequest
     throw error;
   }
   return { handle, workflowId, isNew };
+}
+
+/** Its project's, and its own. */
+export function policiesFor(
+  { policiesOf }: Pick<RunServices, 'policiesOf'>,
+  { project, policies = [], inherited }: Pick<StartRequest, 'project' | 'policies' | 'inherited'>,
+): Policy[] | undefined {
+  const own = besides(inherited?.limits.policies ?? [], [...(policiesOf?.(project) ?? []), ...policies]);
+  return own.length === 0 ? undefined : own;
 }
 
 const rowOf = (handle: string, request: StartRequest, inputs: JsonObject): NewRun => ({

@@ -63,6 +63,8 @@ export async function untilOwnWorkerServes(
     if (Date.now() - lookedAt > LOOK_AGAIN_MS) {
       lookedAt = Date.now();
       own = ownWorkerOf(project, env);
+      // Whoever waits still asks.
+      if (askedFor !== null) askForWorker(home, { project });
     }
     if (own === null) return 'serves';
     const state = readServicesState(home);

@@ -28,7 +28,7 @@ import { configFileOf } from '../services/config/project-file.ts';
 import { isQueueOfProject, queueOfProject } from '../services/config/project-queue.ts';
 import { PROJECT_FLAG } from '../services/supervisor/worker-process.ts';
 import type { RunServices } from '../runs/start-run.ts';
-import { keepAsking } from './background/project-asking.ts';
+import { keepAsking, type ProjectAsking } from './background/project-asking.ts';
 import { WaitingProjects } from './background/waiting-projects.ts';
 import { openKeys } from '../services/seal/open-keys.ts';
 import { openModels } from './models.ts';
@@ -207,6 +207,7 @@ async function serve(serving: Serving): Promise<void> {
     ...defined({ changing: project.changing }),
     limits: project.config.limits,
     project: config.project?.folder ?? null,
+    policies: project.policies,
     checkpoints: config.checkpoints ? config.home : null,
     graceMs: config.graceMs,
     underWay,
@@ -214,7 +215,7 @@ async function serve(serving: Serving): Promise<void> {
     options: optionsOf(config),
   });
   const triggers = openTriggers(worker.starting, config, { rate: project.config.limits.triggers, sources }, say);
-  const besides = beside(serving, worker.starting, hasDuties(project, sources));
+  const besides = beside(serving, worker.starting, dutiesOf(project, sources));
   const notifier = openNotifier(config, store, project.config.notify);
   let telling: { close(): void } | undefined;
   const stop = (): void => {
@@ -237,10 +238,10 @@ async function serve(serving: Serving): Promise<void> {
 }
 
 /** What the worker of the installation does for all projects; that of a project looks after itself. */
-function beside({ config, store }: Serving, starting: RunServices, stays: boolean): { close(): Promise<void> } {
+function beside({ config, store }: Serving, starting: RunServices, duties: Duties): { close(): Promise<void> } {
   const { home, project, projectWorkers } = config;
   if (project !== null && isQueueOfProject(starting.taskQueue))
-    return keepAsking({ home, project: project.folder, idleMs: projectWorkers.idleMs, stays, store });
+    return keepAsking({ home, project: project.folder, idleMs: projectWorkers.idleMs, ...duties, store });
   const sweeping = keepSwept(starting, home);
   const waiting = new WaitingProjects({ config, client: starting.client, store });
   return {
@@ -251,9 +252,13 @@ function beside({ config, store }: Serving, starting: RunServices, stays: boolea
   };
 }
 
+type Duties = Pick<ProjectAsking, 'stays' | 'receives'>;
+
 /** Which a run does not ask for. */
-const hasDuties = ({ systems }: ProjectParts, sources: readonly WebhookSource[]): boolean =>
-  sources.length > 0 || followersOf(systems).length > 0;
+function dutiesOf({ systems }: ProjectParts, sources: readonly WebhookSource[]): Duties {
+  const receives = sources.length > 0;
+  return { stays: receives || followersOf(systems).length > 0, receives };
+}
 
 function optionsOf({ stepsAtOnce }: Config): NonNullable<WorkerParts['options']> {
   const cached = process.env['SENTINEL_MAX_CACHED_WORKFLOWS'];

@@ -18,11 +18,15 @@ import {
 } from '../services/config/project-config.ts';
 import { configFileOf } from '../services/config/project-file.ts';
 import { openOwn } from '../runs/own/open-own.ts';
+import { policiesIn } from '../runs/policies.ts';
+import type { Policy } from '../language/policy/policy.ts';
 
 export interface ProjectParts {
   config: ProjectConfig;
   commands: Command[];
   systems: readonly JudgedSystem[];
+  /** What holds for all runs of the project. */
+  policies: Policy[];
   /** Absent: no MCP servers are configured. */
   changing?: ChangingCommands;
   close(): Promise<void>;
@@ -38,15 +42,17 @@ export async function openProject(
 ): Promise<ProjectParts> {
   const file = project === null ? null : configFileOf(project.folder);
   if (project === null || file === null)
-    return { config: NO_PROJECT_CONFIG, commands: [], systems: [], close: async () => undefined };
+    return { config: NO_PROJECT_CONFIG, commands: [], systems: [], policies: [], close: async () => undefined };
   const code = trustedCode(file.path);
   const config = await runProjectConfig(code);
+  const policies = policiesIn(config, file.path);
   const accepted = acceptedReader(home, project.folder);
   const { notices } = projectCommands(builtInCatalogue(), { path: file.path, config, accepted: accepted() });
   for (const text of [`loaded ${file.path}`, ...notices]) say(text);
   const { commands, systems, processes } = await openOwn({ code, config, builtIn: builtInCatalogue(), store, say });
   if (commands.length > 0) outliveRejections(say);
-  if (Object.keys(config.mcpServers).length === 0) return { config, commands, systems, close: () => processes.close() };
+  if (Object.keys(config.mcpServers).length === 0)
+    return { config, commands, systems, policies, close: () => processes.close() };
   // Its library takes a moment to load, which a project without such servers need not wait for.
   const { McpServers } = await import('../activities/mcp/servers.ts');
   const servers = new McpServers({
@@ -62,7 +68,7 @@ export async function openProject(
   const close = async (): Promise<void> => {
     await Promise.all([servers.close(), processes.close()]);
   };
-  return { config, commands, systems, changing: acceptedCommands(config, accepted, servers), close };
+  return { config, commands, systems, policies, changing: acceptedCommands(config, accepted, servers), close };
 }
 
 /** Loading a configuration may leave a promise behind that is rejected later: the steps go on. */

@@ -12,6 +12,7 @@ import type { Models } from '../world/models/open-models.ts';
 import { Shelf } from '../activities/turns/cassettes/shelf.ts';
 import { BackgroundProcesses } from '../operations/shell/background.ts';
 import { dataConverter, sealedClient } from '../runs/temporal-connection.ts';
+import type { Policy } from '../language/policy/policy.ts';
 import { runStarter, type RunServices } from '../runs/start-run.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { buildIdOf, failureConverterPath } from './bundle.ts';
@@ -64,6 +65,8 @@ export interface WorkerParts {
   changing?: ChangingCommands;
   /** The project whose configuration this worker has; null: none. Absent: nothing is checked. */
   project?: string | null;
+  /** What holds for all its runs. */
+  policies?: readonly Policy[];
   /** The home in which states of projects are kept, before and after steps that may write; null or absent: none are taken. */
   checkpoints?: string | null;
   /** Overrides for tests and benchmarks, e.g. `maxCachedWorkflows: 0`. */
@@ -205,7 +208,11 @@ async function suspecting({ store, watch }: WorkerParts): Promise<SuspectSteps[]
 const checkpointsIn = ({ store, checkpoints: home = null }: WorkerParts): StepCheckpoints | null =>
   home === null ? null : new StepCheckpoints(store.checkpoints, home);
 
-function startingIn({ store, taskQueues }: WorkerParts, client: Client, registry: Registry): RunServices {
+function startingIn(
+  { store, taskQueues, project, policies = [] }: WorkerParts,
+  client: Client,
+  registry: Registry,
+): RunServices {
   return {
     store,
     client,
@@ -214,6 +221,7 @@ function startingIn({ store, taskQueues }: WorkerParts, client: Client, registry
     },
     taskQueue: taskQueues[0] ?? '',
     isEager: true,
+    policiesOf: (folder) => (folder === project ? policies : []),
   };
 }
 

@@ -1,13 +1,15 @@
 /** A definition, walked by the real interpreter while nothing happens: what each step would touch, whether it may, and what would come of it. */
 import type { JsonObject } from '../../language/json.ts';
 import type { Definition, Step } from '../../language/model.ts';
-import { isToApprove, permissionOf, permissionOfCommand, refusalOf, type Mode } from '../../language/permissions.ts';
+import { permissionOf, permissionOfCommand } from '../../language/permissions.ts';
+import type { Policy } from '../../language/policy/policy.ts';
 import type { Catalogue, Permission } from '../../language/catalogue.ts';
 import { NestedRuns } from '../../language/events/nested-runs.ts';
 import type { RunEvent, RunOutcome, StepFinished } from '../../language/events/run-event.ts';
 import type { FailureInfo } from '../../language/failure.ts';
 import { defined } from '../../language/defined.ts';
 import { stepsAt } from '../../interpreter/program.ts';
+import { asksIn, refusalIn, type Verdict as JudgedVerdict } from '../../interpreter/verdict.ts';
 import { runScenario, type Outcome } from '../../interpreter/simulation/run-scenario.ts';
 import type { ScriptSource } from '../../interpreter/simulation/script.ts';
 import type { ScriptedRun } from '../../interpreter/simulation/world.ts';
@@ -20,6 +22,13 @@ import { stage } from './stage.ts';
 
 export type Verdict = 'allowed' | 'needs approval' | 'denied';
 
+export interface SimulatedVerdict {
+  stage: JudgedVerdict['stage'];
+  rule: string;
+  verdict: JudgedVerdict['verdict'];
+  why?: string;
+}
+
 export interface SimulatedStep {
   /** Behind the keys of the nested runs that lead to it. */
   key: string;
@@ -27,8 +36,11 @@ export interface SimulatedStep {
   label: string;
   permission: Permission | null;
   verdict: Verdict;
-  /** What the verdict rests on, where it is not simply allowed. */
+  /** What the verdict rests on, where it is not simply allowed, and by which rule. */
   why?: string;
+  rule?: string;
+  /** What was said of the action, in order: refusals, questions, and rules of policies. */
+  verdicts?: SimulatedVerdict[];
   sandboxed?: true;
   /** What would happen, and where that is known from. */
   effect?: string;
@@ -65,6 +77,8 @@ export interface SimulationRequest {
   replies: NonNullable<ScriptSource['replies']>;
   project: string;
   persona: string;
+  /** Rules about its actions: the project's, and those that are given. */
+  policies?: Policy[];
   /** Commands of the project's own. */
   own?: readonly Predicting[];
 }
@@ -84,12 +98,19 @@ export async function simulate({
   project,
   persona,
   own = [],
+  policies = [],
 }: SimulationRequest): Promise<SimulationReport> {
   const overlay = new Overlay(project);
   // With their code: a verb that simulates nothing does without it.
   const { builtInCommands } = await import('../../systems/built-in.ts');
   const answers = new Predictions({ replies }, overlay, SIMULATED_EFFECTS_MAX, [...builtInCommands, ...own]);
-  const scenario = { definition, library: libraryOf(definition, known), catalogue, inputs };
+  const scenario = {
+    definition,
+    library: libraryOf(definition, known),
+    catalogue,
+    inputs,
+    ...(policies.length === 0 ? {} : { policies }),
+  };
   const waits: SimulationReport['warnings'] = [];
   const whenStuck = (runs: readonly ScriptedRun[]): void => {
     waits.push(...waitsOf(runs));
@@ -129,37 +150,29 @@ function stepsOf({ runs }: Outcome, { made }: Predictions): SimulatedStep[] {
         return (started.get(event.seq) ?? []).flatMap((handle) => byHandle.get(handle) ?? []).flatMap(walked);
       }
       return event.type === 'step-finished' && event.step !== 'loop' && event.step !== 'parallel'
-        ? [stepOf(event, run, runs, made)]
+        ? [stepOf(event, run, made)]
         : [];
     });
   };
   return outermost === undefined ? [] : walked(outermost);
 }
 
-function stepOf(
-  event: StepFinished,
-  run: ScriptedRun,
-  runs: readonly ScriptedRun[],
-  made: ReadonlyMap<string, Prediction>,
-): SimulatedStep {
+function stepOf(event: StepFinished, run: ScriptedRun, made: ReadonlyMap<string, Prediction>): SimulatedStep {
   const key = run.keyOf(event.key);
   // Of a model step the first turn says what is asked.
   const prediction = made.get(key) ?? made.get(`${key}/turn.1`);
+  const judged = run.judgedLast.get(event.key) ?? run.judgedLast.get(`${event.key}/turn.1`) ?? [];
   const step = stepAt(run.walk.input.definition, event.key);
   const { catalogue, limits } = run.walk.input;
   const permission = permissionIn(catalogue, step, prediction);
-  const mode = limits.mode;
+  const { mode } = limits;
   return {
     key,
     step: event.step,
     label: event.label,
     permission,
-    ...verdictOn(event, step, permission, {
-      catalogue,
-      mode,
-      approvals: approvalsOf(run, runs),
-      commanded: commandedIn(prediction, run),
-    }),
+    ...verdictOn(event, judged),
+    ...verdictsShown(judged),
     ...(mode === 'sandboxed' && (permission === 'shell' || permission === 'write') ? { sandboxed: true as const } : {}),
     ...(prediction === undefined ? {} : { effect: prediction.text, source: prediction.source }),
     outcome: event.outcome,
@@ -167,6 +180,18 @@ function stepOf(
     ...(event.step === 'condition' && event.preview !== undefined ? { branch: event.preview } : {}),
   };
 }
+
+function verdictsShown(judged: readonly JudgedVerdict[]): { verdicts?: SimulatedVerdict[] } {
+  const shown = judged.filter(({ verdict, isRule }) => verdict !== 'allow' || isRule === true);
+  return shown.length === 0 ? {} : { verdicts: shown.map(plainVerdict) };
+}
+
+const plainVerdict = (judged: JudgedVerdict): SimulatedVerdict => ({
+  stage: judged.stage,
+  rule: judged.rule,
+  verdict: judged.verdict,
+  ...('why' in judged ? { why: judged.why } : {}),
+});
 
 function stepAt(definition: Definition, key: string): Step | undefined {
   const [path = ''] = key.split('@');
@@ -185,41 +210,21 @@ function permissionIn(
   return step === undefined ? null : permissionOf(catalogue, step);
 }
 
-function commandedIn(prediction: Prediction | undefined, { walk }: ScriptedRun): Parameters<typeof isToApprove>[3] {
-  const effect = prediction?.effect;
-  if (effect?.type !== 'command') return undefined;
-  return { command: effect.command, params: effect.params, handle: walk.input.handle };
-}
-
-/** What needs an approval in a run: what it says itself, and what the runs around it say. */
-function approvalsOf({ walk }: ScriptedRun, runs: readonly ScriptedRun[]): Permission[] {
-  const around = runs.filter(
-    ({ walk: { input } }) => walk.input.handle === input.handle || walk.input.handle.startsWith(`${input.handle}/`),
-  );
-  return [...new Set(around.flatMap((run) => run.walk.input.definition.safety?.requireApproval ?? []))];
-}
-
+/** What the list of judges said last; a path is refused where the action would be performed. */
 function verdictOn(
   { failure, step: type }: StepFinished,
-  step: Step | undefined,
-  permission: Permission | null,
-  policy: {
-    catalogue: Catalogue;
-    mode: Mode | undefined;
-    approvals: readonly Permission[];
-    commanded: Parameters<typeof isToApprove>[3];
-  },
-): { verdict: Verdict; why?: string } {
-  const command = step?.type === 'command' ? { command: step.command } : {};
-  const refusal = refusalOf(policy.catalogue, policy.mode, { permission, ...command });
-  if (refusal !== null) return { verdict: 'denied', why: refusal };
+  judged: readonly JudgedVerdict[],
+): Pick<SimulatedStep, 'verdict' | 'why' | 'rule'> {
+  const refusal = refusalIn(judged);
+  if (refusal !== null && refusal.limit === undefined)
+    return { verdict: 'denied', why: refusal.why, rule: refusal.rule };
   if (failure !== undefined && REFUSALS.has(failure.code)) return { verdict: 'denied', why: failure.message };
   if (type === 'approval') return { verdict: 'needs approval', why: 'the step asks for one' };
-  if (permission !== null && policy.approvals.includes(permission))
-    return { verdict: 'needs approval', why: `"requireApproval" names ${permission}` };
-  if (isToApprove(policy.catalogue, policy.approvals, permission, policy.commanded))
-    return { verdict: 'needs approval', why: 'it edits another run, and "requireApproval" is stated' };
-  return { verdict: 'allowed' };
+  const [ask] = asksIn(judged);
+  if (ask !== undefined) return { verdict: 'needs approval', why: ask.why, rule: ask.rule };
+  // Of a policy, what allows something in particular.
+  const rule = judged.find((one) => one.stage === 'policy' && one.isRule === true)?.rule;
+  return { verdict: 'allowed', ...defined({ rule }) };
 }
 
 /** Nobody publishes anything while it is simulated but the run itself. */

@@ -24,6 +24,7 @@ export function exitCodeOfError(code: ClientErrorCode): number {
     case 'VALUE_NOT_JSON':
     case 'EVENT_RESERVED':
     case 'TELL_INVALID':
+    case 'POLICY_INVALID':
       return EXIT.usage;
     case 'RUN_NOT_FOUND':
     case 'NOT_FOUND':

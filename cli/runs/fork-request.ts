@@ -6,6 +6,7 @@ import { againWords } from '../../client/show/item-words.ts';
 import { watchRun } from '../following/watch-run.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import type { Output } from '../output/output.ts';
+import { policyGiven, policyOption } from '../request/policy-file.ts';
 import { readGoodDefinition } from '../request/good-definition.ts';
 import { handleFor, readInputs } from '../request/run-request.ts';
 import { repeatable } from '../request/usage.ts';
@@ -18,6 +19,7 @@ export interface ForkOptions {
   id?: string;
   persona?: string;
   host?: string;
+  policy?: string;
   detach?: boolean;
 }
 
@@ -33,6 +35,7 @@ export function forkOptions(command: Command): Command {
     .option('--id <handle>', 'the handle of the new run (default: a new one)')
     .option('--persona <id>', "who the new run belongs to (default: the old run's)")
     .option('--host <name>', 'run on the workers of this host (default: where the old run ran)')
+    .addOption(policyOption('rules besides those of the old run'))
     .option('--detach', 'print the handle and return');
 }
 
@@ -42,13 +45,14 @@ export async function forkRequest(
   output: Output,
 ): Promise<Omit<ForkRequest, 'handle' | 'at'> | null> {
   const { edit, id, persona, host } = options;
+  const { policy } = policyGiven(options.policy);
   const set = readInputs(undefined, options.set, '--set');
   const as = id === undefined ? undefined : handleFor(id);
   const edited = edit === undefined ? undefined : await readGoodDefinition(edit, output);
   if (edited === null) return null;
   return {
     set,
-    ...defined({ as, persona, host }),
+    ...defined({ as, persona, host, policies: policy && [policy] }),
     ...(edited === undefined ? {} : { definition: edited.definition, known: edited.known }),
   };
 }

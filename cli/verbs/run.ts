@@ -7,6 +7,7 @@ import { openOutput, type Output } from '../output/output.ts';
 import { recordRuns, refuseBoth } from '../files/recording.ts';
 import { fitInputs, handleFor, projectFolder, readInputs } from '../request/run-request.ts';
 import { inputOption, usage, wholeNumber } from '../request/usage.ts';
+import { policyGiven, policyOption } from '../request/policy-file.ts';
 import { watchRun } from '../following/watch-run.ts';
 import { projectConfig } from '../request/project-config.ts';
 import { withClient } from '../request/with-client.ts';
@@ -22,6 +23,7 @@ interface Options {
   inputFile?: string;
   persona?: string;
   id?: string;
+  policy?: string;
   detach?: boolean;
   host?: string;
   continueEvery?: number;
@@ -41,6 +43,7 @@ export async function define(command: Command, argv: readonly string[]): Promise
     .option('--input-file <file>', 'inputs as a JSON object')
     .addOption(speakerOption('--persona <id>', 'owner of the run'))
     .option('--id <handle>', 'the handle of the run (default: a new one)')
+    .addOption(policyOption())
     .option('--detach', 'print the handle and return')
     .option('--host <name>', 'run on the workers of this host: the task queue sentinel@NAME')
     .option('--record <file>', 'when the run has ended, write what models were asked and answered to a cassette')
@@ -61,6 +64,7 @@ Examples:
   sentinel run hello --input name=Ada
   sentinel run nightly.json --help    also lists the inputs of nightly.json
   sentinel run nightly.json --id nightly --detach
+  sentinel run review.json --policy careful.json
   sentinel run review.json --record review.cassette.json
   sentinel run review.json --replay review.cassette.json
   sentinel run build.json --json    an event a line, then {handle, status, outcome, outputs, iterations, durationMs, webUrl}`,
@@ -86,6 +90,7 @@ async function run(given: string, options: Options): Promise<number> {
   const inputs = readInputs(options.inputFile, options.input);
   refuseTogether(options);
   const cassette = options.replay === undefined ? {} : { cassette: await cassetteIn(options.replay) };
+  const policy = policyGiven(options.policy);
   const handle = options.id === undefined ? {} : { handle: handleFor(options.id) };
   const { findDefinition } = await import('../../client/find-definition.ts');
   const { config, commands, env } = await projectConfig(project, output);
@@ -110,6 +115,7 @@ async function run(given: string, options: Options): Promise<number> {
       persona,
       known,
       ...handle,
+      ...policy,
       ...cassette,
       ...defined({ origin, host, continueEvery }),
     });

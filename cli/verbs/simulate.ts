@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { shortened } from '../../language/events/preview.ts';
 import { isJsonObject, valueFault } from '../../language/json.ts';
 import { ClientError, refuseFault } from '../../runs/client-error.ts';
+import { policiesIn } from '../../runs/policies.ts';
 import type { Replies } from '../../authoring/definition-tests/test-file.ts';
 import type { SimulatedStep, SimulationReport } from '../../authoring/simulate/simulate.ts';
 import type { Paint } from '../../client/show/paint.ts';
@@ -10,6 +11,7 @@ import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { fitInputs, projectFolder, readInputs } from '../request/run-request.ts';
 import { table } from '../output/table.ts';
+import { policyGiven, policyOption } from '../request/policy-file.ts';
 import { inputOption, usage } from '../request/usage.ts';
 import { speakerOf, speakerOption } from '../request/speaker.ts';
 
@@ -19,6 +21,7 @@ interface Options {
   input: string[];
   inputFile?: string;
   replies?: string;
+  policy?: string;
   persona?: string;
 }
 
@@ -36,6 +39,7 @@ export function define(command: Command): void {
     .addOption(inputOption())
     .option('--input-file <file>', 'inputs as a JSON object')
     .option('--replies <file>', 'replies of steps, {KEY-or-PATTERN: reply}, as in test files')
+    .addOption(policyOption())
     .addOption(speakerOption('--persona <id>', 'owner of the run'))
     .addHelpText(
       'after',
@@ -43,6 +47,7 @@ export function define(command: Command): void {
 Examples:
   sentinel simulate sentinels/build.json --input task=login
   sentinel simulate sentinels/build.json --replies failing.json --project ../app
+  sentinel simulate sentinels/build.json --policy careful.json
   sentinel simulate sentinels/build.json --json    {ok, outcome, steps: [{key, permission, verdict, effect, …}], files, warnings, trace, …}`,
     )
     .action(async (file: string, options: Options) => {
@@ -54,6 +59,7 @@ async function show(file: string, options: Options): Promise<number> {
   const output = openOutput(options);
   const project = projectFolder(options.project);
   const read = readInputs(options.inputFile, options.input);
+  const { policy } = policyGiven(options.policy);
   const replies = options.replies === undefined ? {} : await repliesIn(options.replies);
   const [{ readGoodDefinition }, { simulate }] = await Promise.all([
     import('../request/good-definition.ts'),
@@ -67,7 +73,9 @@ async function show(file: string, options: Options): Promise<number> {
   const { definition, known, catalogue, config } = good;
   const { ownPredictions } = await import('../../runs/commands/own-predictions.ts');
   const own = config === null ? [] : ownPredictions(config);
-  const report = await simulate({ definition, known, catalogue, inputs, replies, project, persona, own });
+  const ofProject = config === null ? [] : policiesIn(config, project);
+  const policies = [...ofProject, ...(policy === undefined ? [] : [policy])];
+  const report = await simulate({ definition, known, catalogue, inputs, replies, project, persona, own, policies });
   if (options.replies !== undefined) refuseUnasked(options.replies, Object.keys(replies), report);
   output.object(report);
   showReport(report, output);
@@ -135,7 +143,7 @@ function showReport(report: SimulationReport, output: Output): void {
 }
 
 function rowOf(
-  { key, step, label, permission, verdict, sandboxed, effect, source, outcome, failure, branch }: SimulatedStep,
+  { key, step, label, permission, verdict, rule, sandboxed, effect, source, outcome, failure, branch }: SimulatedStep,
   paint: Paint,
 ): string[] {
   const colour = verdict === 'denied' ? paint.bad : verdict === 'needs approval' ? paint.warn : paint.good;
@@ -148,7 +156,8 @@ function rowOf(
     key,
     `${step} ${short(label)}`,
     permission ?? '',
-    colour(sandboxed === true && verdict !== 'denied' ? `${verdict}, sandboxed` : verdict),
+    colour(sandboxed === true && verdict !== 'denied' ? `${verdict}, sandboxed` : verdict) +
+      (rule === undefined ? '' : paint.dim(` (${rule})`)),
     [said, ...remarks].join(' ').trim(),
   ];
 }

@@ -8,6 +8,7 @@ import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { problemLines } from '../../client/show/problem-lines.ts';
 import type { Commands } from '../../client/read-definition.ts';
+import { policyGiven, policyOption } from '../request/policy-file.ts';
 import { projectFolder } from '../request/run-request.ts';
 import { usage } from '../request/usage.ts';
 
@@ -30,17 +31,22 @@ export function define(command: Command): void {
       'files of definitions, and folders of them; if several are given, tests and schemas among them are skipped',
     )
     .option('--project <dir>', 'the folder whose sentinel.config defines further commands', '.')
+    .addOption(policyOption('rules to check, too'))
     .addHelpText(
       'after',
       `
 Examples:
   sentinel validate sentinels/build.json
   sentinel validate sentinels
+  sentinel validate sentinels/build.json --policy careful.json
   sentinel validate --json sentinels/*.json`,
     )
-    .action(async (files: string[], { json, project }: { json?: boolean; project: string }) => {
-      process.exitCode = await validate(files, projectFolder(project), openOutput({ json }));
-    });
+    .action(
+      async (files: string[], { json, project, policy }: { json?: boolean; project: string; policy?: string }) => {
+        policyGiven(policy);
+        process.exitCode = await validate(files, projectFolder(project), openOutput({ json }));
+      },
+    );
 }
 
 async function validate(given: readonly string[], project: string, output: Output): Promise<number> {

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../language/json.ts';
 import type { ItemsAgain } from '../../language/events/run-event.ts';
 import type { Definition } from '../../language/model.ts';
+import type { Policy } from '../../language/policy/policy.ts';
 import type { Started } from './starting.ts';
 
 export interface RetryOptions {
@@ -21,6 +22,8 @@ export interface RetryOptions {
   persona?: string;
   /** Run the steps on the workers of this host only. Default: where the old run ran. */
   host?: string;
+  /** Rules that hold besides those of the old run. Throws `POLICY_INVALID`. */
+  policy?: Policy;
   /** Recorded with the run. Default: `person`; inside a step it is `step`. */
   startedBy?: 'person' | 'agent';
 }

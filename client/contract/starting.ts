@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../language/json.ts';
 import type { SavedOrigin } from '../../language/events/run-event.ts';
 import type { Definition } from '../../language/model.ts';
+import type { Policy } from '../../language/policy/policy.ts';
 
 export interface StartOptions {
   /** The folder that the run works in, as an absolute path: `$PROJECT_ROOT`, against which relative paths are resolved. */
@@ -16,6 +17,11 @@ export interface StartOptions {
   host?: string;
   /** Finds the definitions that `$ref`s name and that are not saved; `readDefinition` returns one for a file. */
   known?: (name: string) => Definition | undefined;
+  /**
+   * Rules about the actions of the run, in order: the first that matches allows, asks or refuses. They hold besides the
+   * policy of the project, also for runs that it starts. Throws `POLICY_INVALID`.
+   */
+  policy?: Policy;
   /** Continue as new after so many steps; default: when Temporal suggests it. */
   continueEvery?: number;
   /** Recorded with the run: the version of the saved definition that it was started from. */

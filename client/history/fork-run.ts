@@ -7,6 +7,7 @@ import { placeIn, stepAt } from '../../language/edit.ts';
 import { isCall } from '../../language/models/call-keys.ts';
 import { faultOfValues, type JsonObject } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
+import type { Policy } from '../../language/policy/policy.ts';
 import type { ItemsAgain, RunEvent } from '../../language/events/run-event.ts';
 import { defined } from '../../language/defined.ts';
 import type { Inheritance } from '../../interpreter/effect.ts';
@@ -52,6 +53,8 @@ export interface ForkRequest {
   persona?: string;
   /** In place of a step: lists of which items are performed again; `at` is the step around them. */
   lists?: ListsAgain;
+  /** What holds besides the policies of the old run. */
+  policies?: readonly Policy[];
   /** Where no person does. */
   startedBy?: 'person' | 'agent';
 }
@@ -72,7 +75,7 @@ export async function forkRun(
   request: ForkRequest,
   events: readonly RunEvent[],
 ): Promise<Fork> {
-  const { handle: of, set = {}, definition: edited, known, as, persona, host } = request;
+  const { handle: of, set = {}, definition: edited, known, as, persona, host, policies = [] } = request;
   const startedBy = await starterHere(request.startedBy);
   refuseFault(
     faultOfValues(set, (name) => `the variable "${name}"`) ??
@@ -107,6 +110,7 @@ export async function forkRun(
         known: (name) => known?.(name) ?? start.library?.[name],
         origin: { type: 'fork', of, at, ...said },
         startedBy,
+        policies: [...(start.policies ?? []), ...policies],
         ...rightsIn(start),
         from: position,
         conversations: conversationsIn(position, of),

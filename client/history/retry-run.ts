@@ -5,6 +5,7 @@ import type { RunEvent } from '../../language/events/run-event.ts';
 import { defined } from '../../language/defined.ts';
 import type { Run } from '../../prisma/store/contract/contract.ts';
 import type { RunServices } from '../../runs/start-run.ts';
+import { givenPolicy } from '../../runs/policies.ts';
 import { ownBundle } from './bundle.ts';
 import { forkRun, type Fork } from './fork-run.ts';
 import { retryPlace } from './retry-place.ts';
@@ -13,10 +14,11 @@ export async function retryRun(
   parts: RunServices,
   run: Run,
   events: readonly RunEvent[],
-  { at, items, definition, known, handle: as, host: _host, ...asked }: RetryOptions,
+  { at, items, definition, known, handle: as, host: _host, policy, ...asked }: RetryOptions,
 ): Promise<Fork> {
   const read = definition === undefined ? {} : await readForStart(parts, definition, known);
   const { others: _others, ...place } = retryPlace(run, events, defined({ at, items }));
-  const request = { ...asked, ...read, handle: run.handle, ...place, ...defined({ as }) };
+  const policies = policy === undefined ? [] : [givenPolicy(policy)];
+  const request = { ...asked, policies, ...read, handle: run.handle, ...place, ...defined({ as }) };
   return forkRun(parts, await ownBundle(), request, events);
 }

@@ -1,13 +1,22 @@
 /** The commands that runs of a project have; without a project the built-in ones alone. */
 import { builtInCatalogue } from '../../systems/catalogue.ts';
 import type { Catalogue } from '../../language/catalogue.ts';
-import { openProjectCommands } from '../../runs/commands/open-project.ts';
+import type { Policy } from '../../language/policy/policy.ts';
+import { configIn, openProjectCommands } from '../../runs/commands/open-project.ts';
+import { policiesIn } from '../../runs/policies.ts';
+import { configFileOf } from '../../services/config/project-file.ts';
 import type { ProjectCommands } from '../../runs/commands/project-commands.ts';
 import { builtInParamCheck, builtInResultSchemas } from './built-in-params.ts';
 
 export async function projectCatalogue(project: string | undefined, home: string): Promise<Catalogue> {
   if (project === undefined) return builtInCatalogue();
   return (await openProjectCommands(builtInCatalogue(), project, home)).catalogue;
+}
+
+/** What its configuration says of all its runs. Throws `ConfigError`. */
+export async function projectPolicies(project: string | undefined): Promise<Policy[]> {
+  const file = project === undefined ? null : configFileOf(project);
+  return file === null ? [] : policiesIn(await configIn(file), file.path);
 }
 
 /** What the built-in commands take and give is known as well. */

@@ -22,12 +22,17 @@ export interface ActionFacts {
   project: string;
 }
 
-/** The kinds of what a command does. */
-export function kindsOfCommand(catalogue: Catalogue, command: string): ActionKind[] {
+/** The kinds of what a command does; without its parameters, of all that it may do. */
+export function kindsOfCommand(
+  catalogue: Catalogue,
+  command: string,
+  params?: { readonly [name: string]: unknown },
+): ActionKind[] {
   const entry = findCommand(catalogue, command);
+  const hasLine = params === undefined || params['command'] !== undefined;
   return [
     'command',
-    ...(entry?.takesShellLine === true || command === SHELL_COMMAND ? (['shell'] as const) : []),
+    ...((entry?.takesShellLine === true && hasLine) || command === SHELL_COMMAND ? (['shell'] as const) : []),
     ...(entry?.otherRuns === 'starts' ? (['sentinel'] as const) : []),
     ...(entry?.asksModel === true ? (['llm'] as const) : []),
   ];

@@ -73,7 +73,14 @@ export const ProjectConfig = z.strictObject({
   limits: LimitsConfig.prefault({}),
   notify: NotifyConfig.default([]),
   webhooks: WebhooksConfig.default({}),
-  defaults: z.strictObject({ persona: z.string().min(1).optional(), host: z.string().min(1).optional() }).default({}),
+  defaults: z
+    .strictObject({
+      persona: z.string().min(1).optional(),
+      host: z.string().min(1).optional(),
+      /** The rules of its runs, which whoever starts them reads (runs/policies.ts). */
+      policy: z.unknown().optional(),
+    })
+    .default({}),
 });
 export type ProjectConfig = z.infer<typeof ProjectConfig>;
 

@@ -128,7 +128,7 @@ export const WORKER_SETTINGS = {
   SENTINEL_PROJECT_IDLE_SECONDS: z.coerce
     .number({ error: 'must be a number of seconds' })
     .int('must be a whole number of seconds')
-    .min(1, 'must be at least 1')
+    .min(10, 'must be at least 10')
     .max(604_800, 'must be at most 604800')
     .optional(),
   SENTINEL_BUILD_ID: z

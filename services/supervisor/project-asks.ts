@@ -21,6 +21,8 @@ const ProjectAsk = z.strictObject({
   trusted: z.string().nullable(),
   /** It has something to do whether or not somebody asks: it follows events, or receives webhooks. */
   stays: z.boolean(),
+  /** It has sources of webhooks. */
+  receives: z.boolean(),
 });
 export type ProjectAsk = z.infer<typeof ProjectAsk>;
 
@@ -39,7 +41,11 @@ export function askForWorker(
 ): void {
   const key = projectKey(project);
   const before = readAsk(home, key);
-  const { key: _key, at: _at, ...known } = before ?? { key, at: 0, project, digest: null, trusted: null, stays: false };
+  const {
+    key: _key,
+    at: _at,
+    ...known
+  } = before ?? { key, at: 0, project, digest: null, trusted: null, stays: false, receives: false };
   const now: ProjectAsk = { ...known, ...given };
   if (before !== null && isSame(known, now)) return renew(join(home, nameOf(key)));
   makeFolders(join(home, FOLDER), 0o700);
@@ -55,7 +61,10 @@ export function forgetTrusted(home: string): void {
 }
 
 const isSame = (one: ProjectAsk, other: ProjectAsk): boolean =>
-  one.digest === other.digest && one.trusted === other.trusted && one.stays === other.stays;
+  one.digest === other.digest &&
+  one.trusted === other.trusted &&
+  one.stays === other.stays &&
+  one.receives === other.receives;
 
 function renew(file: string): void {
   const now = new Date();

@@ -16,6 +16,7 @@ import { workerMaxMs } from './stop-times.ts';
 import { buildStamp, hasSaidReady, logNameOf, projectWorkerCommand, watchEnding } from './worker-process.ts';
 
 const READY_WITHIN_MS = 60_000;
+const WAITING = 'waiting until the worker of another project has nothing to do';
 
 export interface ProjectWorkerParts {
   config: Config;
@@ -32,7 +33,7 @@ export class ProjectWorker {
   #kept: KeptProcess | null = null;
   #changing: Promise<void> | null = null;
   #trusted: string | null = null;
-  #waits = false;
+  #waitsSince: number | null = null;
   #isClosing = false;
 
   /** `recorded`: what a supervisor before this one has left. */
@@ -60,7 +61,7 @@ export class ProjectWorker {
 
   /** There are as many workers as may be. */
   get waits(): boolean {
-    return this.#waits;
+    return this.#waitsSince !== null;
   }
 
   /** There is one, or the supervisor is about to start it again. */
@@ -100,9 +101,16 @@ export class ProjectWorker {
     void this.#kept?.restart();
   }
 
-  wait(message: string): void {
-    this.#waits = true;
-    this.refuse(message);
+  /** For another's place; whoever asks is told where that was in vain. */
+  wait(atMostMs: number, told: () => string): void {
+    this.#waitsSince ??= Date.now();
+    if (Date.now() - this.#waitsSince < atMostMs) {
+      if (this.#state.progress !== WAITING) this.#say(WAITING);
+      return;
+    }
+    this.#waitsSince = Date.now();
+    this.#state.progress = null;
+    this.refuse(told());
   }
 
   refuse(message: string): void {
@@ -143,7 +151,7 @@ export class ProjectWorker {
     const { config, log: say, hurry } = this.#parts;
     const { packageRoot, home } = config;
     if (this.#isClosing) return;
-    this.#waits = false;
+    this.#waitsSince = null;
     const { key, project, build, process: recorded } = this.#state;
     const log = logFile(home, logNameOf(key));
     this.#state.failure = null;

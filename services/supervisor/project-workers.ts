@@ -9,6 +9,8 @@ import { ProjectAsks, type StandingAsk } from './project-asks.ts';
 import { ProjectWorker, type ProjectWorkerParts } from './project-worker.ts';
 
 const LOOK_MS = 200;
+/** What a worker without steps takes to end. */
+const ENDS_WITHIN_MS = 5_000;
 /** A worker that is at work asks for itself more often than this. */
 export const RENEWED_WITHIN_MS = 60_000;
 
@@ -81,7 +83,12 @@ export class ProjectWorkers {
     const isTold = failure !== null && failure !== undefined && ask.at <= failure.at;
     if (isTold && worker?.waits !== true) return;
     if (this.#hasRoom(asks)) this.#workerOf(ask).start(ask);
-    else if (!isTold) this.#workerOf(ask).wait(this.#fullText(ask));
+    else if (!isTold) this.#workerOf(ask).wait(this.#termMs + ENDS_WITHIN_MS, () => this.#fullText(ask));
+  }
+
+  /** Within it, a worker that is at work has asked for itself. */
+  get #termMs(): number {
+    return Math.min(RENEWED_WITHIN_MS, this.#parts.config.projectWorkers.idleMs);
   }
 
   #isWanted({ at, stays }: StandingAsk): boolean {
@@ -101,7 +108,7 @@ export class ProjectWorkers {
     if (up.length < this.#parts.config.projectWorkers.max) return true;
     if (up.some((worker) => worker.isChanging && !worker.isKept)) return false;
     const resting = asks
-      .filter(({ stays, at }) => !stays && Date.now() - at > RENEWED_WITHIN_MS)
+      .filter(({ stays, at }) => !stays && Date.now() - at > this.#termMs)
       .toSorted((one, other) => one.at - other.at)
       .flatMap(({ key }) => up.find(({ state }) => state.key === key) ?? [])
       .find((worker) => !worker.isChanging);

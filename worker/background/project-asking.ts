@@ -14,17 +14,19 @@ export interface ProjectAsking {
   idleMs: number;
   /** It follows events, or receives webhooks: it is never done. */
   stays: boolean;
+  receives: boolean;
   store: Pick<Store, 'runs'>;
 }
 
-export function keepAsking({ home, project, idleMs, stays, store }: ProjectAsking): BackgroundLoop {
+export function keepAsking({ home, project, idleMs, stays, receives, store }: ProjectAsking): BackgroundLoop {
   const everyMs = Math.min(RENEWED_WITHIN_MS, idleMs) / ASKS_A_TERM;
   // What it needs from now on is written down before it is known whether it is at work.
-  askForWorker(home, { project, stays });
+  const ask = (): void => askForWorker(home, { project, stays, receives });
+  ask();
   return new BackgroundLoop({
     turn: async (signal) => {
       await rest(everyMs, signal);
-      if (!signal.aborted && (stays || (await isAtWork(store, project)))) askForWorker(home, { project, stays });
+      if (!signal.aborted && (stays || (await isAtWork(store, project)))) ask();
     },
     retryMs: everyMs,
   });

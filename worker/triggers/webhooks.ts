@@ -8,6 +8,7 @@
  * them takes over when the first ends. An event is in the store before it is answered for, and so is the id of
  * its message: no worker takes that for another message, now or after a restart.
  */
+import { rmSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Json } from '../../language/json.ts';
@@ -21,6 +22,9 @@ import type { WebhookAddress } from '../../services/config/worker-settings.ts';
 import { HEALTH_PATH, isNonce, proofOf, provingSecrets } from '../../services/webhooks/listener-proof.ts';
 import { findListener, troubleOf } from '../../services/webhooks/webhook-listener.ts';
 import { bodyOf, jsonIn, one, Refusal, reply } from '../webhooks/http-message.ts';
+import { openSocketFolder } from '../webhooks/door-sockets.ts';
+import { MessageReader } from '../webhooks/message-reader.ts';
+import { OtherDoors } from '../webhooks/other-doors.ts';
 import { SourceDoor } from '../webhooks/source-door.ts';
 import { type Message, verify } from './signature.ts';
 
@@ -32,14 +36,21 @@ const RETRY_AFTER_S = 10;
 
 export type WebhookParts = Pick<Store, 'webhooks' | 'installation' | 'payloads'>;
 
-/** Where the listener is, and the common secrets, of which there may be none. */
-export type ListenerSettings = WebhookAddress & { secrets: readonly string[] };
+/** Where the listener is, and the common secrets, of which there may be none. `socket`: in place of the address. */
+export type ListenerSettings = WebhookAddress & { secrets: readonly string[]; socket?: string };
+
+export interface Doors {
+  sources?: readonly WebhookSource[];
+  /** Of projects with workers of their own. */
+  sockets?: () => readonly string[];
+}
 
 export class Webhooks {
   readonly #settings: ListenerSettings;
   /** What proves whose listener it is: the common secrets, then those of the sources. */
   readonly #proving: readonly string[];
   readonly #sources: SourceDoor;
+  readonly #others: OtherDoors;
   readonly #store: WebhookParts;
   readonly #say: (text: string) => void;
   #installation: string | undefined;
@@ -53,11 +64,13 @@ export class Webhooks {
     settings: ListenerSettings,
     store: WebhookParts,
     say: (text: string) => void,
-    sources: readonly WebhookSource[] = [],
+    { sources = [], sockets = () => [] }: Doors = {},
   ) {
     this.#settings = settings;
     this.#proving = provingSecrets(settings.secrets, sources);
-    this.#sources = new SourceDoor(sources, store);
+    const reader = new MessageReader();
+    this.#sources = new SourceDoor(sources, store, reader);
+    this.#others = new OtherDoors(sockets, reader);
     this.#store = store;
     this.#say = say;
     this.#open();
@@ -75,7 +88,6 @@ export class Webhooks {
   }
 
   #open(): void {
-    const { host, port } = this.#settings;
     const server = createServer(
       { requestTimeout: REQUEST_MAX_MS, headersTimeout: REQUEST_MAX_MS },
       (request, response) => void this.#answer(request, response),
@@ -83,11 +95,20 @@ export class Webhooks {
     server.on('error', (error: NodeJS.ErrnoException) => {
       if (this.#closed || server.listening) return;
       void this.#tell(error);
-      this.#retry = setTimeout(() => server.listen(port, host), PORT_RETRY_MS);
+      this.#retry = setTimeout(() => this.#listen(server), PORT_RETRY_MS);
     });
     server.on('listening', () => (this.#said = ''));
-    server.listen(port, host);
+    this.#listen(server);
     this.#server = server;
+  }
+
+  #listen(server: Server): void {
+    const { host, port, socket } = this.#settings;
+    if (socket === undefined) return void server.listen(port, host);
+    openSocketFolder(socket);
+    // Of a worker that was killed; there is one for each project.
+    rmSync(socket, { force: true });
+    server.listen(socket);
   }
 
   /** Says once why it does not listen; that another worker of this installation does is no trouble. */
@@ -117,7 +138,8 @@ export class Webhooks {
       if (path === HEALTH_PATH) return reply(response, 200, await this.#health(request, new URLSearchParams(query)));
       const source = /^\/hooks\/([^/]+)$/.exec(path ?? '')?.[1];
       if (source !== undefined) {
-        const { status, content } = await this.#sources.answer(request, source);
+        const others = this.#sources.has(source) ? null : await this.#others.answer(request);
+        const { status, content } = others ?? (await this.#sources.answer(request, source));
         return reply(response, status, content);
       }
       const { id, isNew } = await this.#receive(request);

@@ -8,7 +8,7 @@ import type { WebhookSource } from '../../services/config/webhook-config.ts';
 import { bodyKey, SENDERS } from '../../services/webhooks/senders/senders.ts';
 import type { WebhookFault } from '../../services/webhooks/senders/sender.ts';
 import { bodyOf, headersOf, Refusal } from './http-message.ts';
-import { MessageReader } from './message-reader.ts';
+import type { MessageReader } from './message-reader.ts';
 import type { SourceEvent } from './read-message.ts';
 import { defined } from '../../language/defined.ts';
 
@@ -24,11 +24,16 @@ export interface SourceAnswer {
 export class SourceDoor {
   readonly #sources: ReadonlyMap<string, WebhookSource>;
   readonly #store: Pick<Store, 'webhooks' | 'payloads'>;
-  readonly #reader = new MessageReader();
+  readonly #reader: MessageReader;
 
-  constructor(sources: readonly WebhookSource[], store: Pick<Store, 'webhooks' | 'payloads'>) {
+  constructor(sources: readonly WebhookSource[], store: Pick<Store, 'webhooks' | 'payloads'>, reader: MessageReader) {
+    this.#reader = reader;
     this.#sources = new Map(sources.map((source) => [source.name, source]));
     this.#store = store;
+  }
+
+  has(name: string): boolean {
+    return this.#sources.has(name);
   }
 
   async answer(request: IncomingMessage, name: string): Promise<SourceAnswer> {

@@ -17,6 +17,7 @@ const LOOKS: Readonly<Record<string, string>> = {
   simulate: 'simulate hello.json',
   status: 'status nightly',
   list: 'list',
+  leases: 'leases',
   trace: 'trace nightly',
   transcript: 'transcript nightly',
   cassette: 'cassette nightly',

@@ -10,6 +10,7 @@ import { approvalRule } from '../../../interpreter/approval-rules.ts';
 import { inheritanceOf } from '../../../interpreter/reach.ts';
 import type { Walk } from '../../../interpreter/walk-state.ts';
 import type { Definition, EscalationRule, Step } from '../../../language/model.ts';
+import type { Policy } from '../../../language/policy/policy.ts';
 import { defined } from '../../../language/defined.ts';
 import { runInputOf, startInputOf, type StartInput } from '../../../workflows/messages/start-input.ts';
 import { randomRuns } from '../../random-runs.ts';
@@ -55,6 +56,8 @@ const definitionOf = (
   },
 });
 
+const POLICY: Policy = [{ name: 'none', match: {}, verdict: 'refuse', reason: 'nothing may be done' }];
+
 const WAYS = [
   'nested',
   'started by a step',
@@ -81,9 +84,9 @@ function next(start: StartInput, way: Way, definition: Definition): StartInput {
     case 'continued as new':
       return startInputOf(around, around.limits);
     case 'forked':
-      return startOf(start.definition, rightsIn(start).inherited);
+      return { ...startOf(start.definition, rightsIn(start).inherited), ...ownPolicies(start) };
     case 'forked with another definition':
-      return startOf(definition, rightsIn(start).inherited);
+      return { ...startOf(definition, rightsIn(start).inherited), ...ownPolicies(start) };
     case 'started by a step':
     case 'started by a model': {
       const call = way === 'started by a model' ? { conversation: 'c', turn: 1, call: 0, id: 'i' } : undefined;
@@ -94,6 +97,9 @@ function next(start: StartInput, way: Way, definition: Definition): StartInput {
       return way satisfies never;
   }
 }
+
+/** A fork starts with them, too. */
+const ownPolicies = ({ policies }: StartInput): Pick<StartInput, 'policies'> => defined({ policies });
 
 /** The same run, or one in its place. */
 const staysAt = (way: Way): boolean => way === 'continued as new' || way.startsWith('forked');
@@ -112,7 +118,7 @@ test('whatever way a run comes to be, it is held to all that the runs around it 
       says,
       fc.array(fc.record({ way: fc.constantFrom(...WAYS), said: says }), { maxLength: 6 }),
       (first, line) => {
-        let start = startOf(definitionOf(first, []));
+        let start: StartInput = { ...startOf(definitionOf(first, [])), policies: [POLICY] };
         const around: Says[] = [first];
         for (const { way, said } of line) {
           const before = runInputOf(start, 'h', 0);
@@ -120,6 +126,7 @@ test('whatever way a run comes to be, it is held to all that the runs around it 
           const input = runInputOf(start, 'h', 0);
           // Only a person forks with another definition, which stands in the place of the run's own.
           if (way === 'forked with another definition') around.splice(-1, 1, said);
+          expect(input.limits.policies).toEqual([POLICY]);
           for (const name of CLASSES) {
             const stated = around.flatMap((one) => ruleOf(one, name) ?? []);
             if (stated.length === 0) continue;

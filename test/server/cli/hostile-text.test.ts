@@ -143,6 +143,11 @@ test('runs: what is followed, shown, compared, asked and answered', async () => 
   await walkBoth('follow', 'first');
   await harness.start(definition, { handle: 'second' });
   await isAsked('second');
+  const lease = { kind: 'command', project: HOSTILE, name: HOSTILE, capacity: 1, whenHeld: 'wait' } as const;
+  for (const key of [HOSTILE, 'steps.1@1'])
+    await harness.store.leases.ask({ ...lease, handle: 'second', step: { key, claim: HOSTILE, aliveMs: 600_000 } });
+  await walkBoth('leases');
+  await walkBoth('status', 'second');
   for (const verb of ['status', 'trace', 'graph', 'logs', 'replay']) await walkBoth(verb, 'first');
   for (const verb of ['list', 'inbox', 'incidents']) await walkBoth(verb);
   await walkBoth('inbox', 'show', 'first');

@@ -55,7 +55,7 @@ export const sharedAddresses = (): Addresses => ({
 });
 
 type StartOptions = Partial<
-  Pick<StartRequest, 'inputs' | 'handle' | 'continueEvery' | 'known' | 'persona' | 'project'>
+  Pick<StartRequest, 'inputs' | 'handle' | 'continueEvery' | 'known' | 'persona' | 'policies' | 'project'>
 >;
 
 export class Harness {

@@ -72,6 +72,19 @@ test('runs of one project wait for one another, and say so', async () => {
       ahead: 0,
     },
   ]);
+  const { out } = await harness.command('leases');
+  expect(out).toMatch(new RegExp(`told +1 +\\S+ +${first} +steps\\.0@1 +has it`));
+  expect(out.indexOf(second)).toBeLessThan(out.indexOf(third));
+  const listed = JSON.parse((await harness.command('leases', '--json')).out) as object[];
+  const since = expect.any(Number) as number;
+  expect(listed).toContainEqual({
+    kind: 'command',
+    name: 'told',
+    project: harness.project,
+    capacity: 1,
+    holders: [{ handle: first, step: 'steps.0@1', since }],
+    waiting: [second, third].map((handle) => ({ handle, step: 'steps.0@1', since })),
+  });
   letGo(harness, 'told');
   for (const handle of [first, second, third])
     expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });

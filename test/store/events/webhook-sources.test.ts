@@ -37,7 +37,7 @@ let port: number;
 beforeAll(async () => {
   port = await freePort();
   const listener = { host: '127.0.0.1', port, secrets: [] };
-  webhooks = new Webhooks(listener, opened.store, () => undefined, sources);
+  webhooks = new Webhooks(listener, opened.store, () => undefined, { sources });
   const secrets = sources.flatMap((source) => source.secrets);
   expect(await awaitListener({ ...listener, secrets }, await opened.store.installation())).toEqual({ is: 'ours' });
 });

@@ -1,0 +1,39 @@
+/**
+ * The policies that a run begins with, besides those that it inherits: its project's, and what it is started with. Each
+ * holds once, however often a fork or a start says it again.
+ */
+import { canonicalText } from '../language/canonical.ts';
+import { policiesMax } from '../language/limits.ts';
+import { readPolicy, type Policy } from '../language/policy/policy.ts';
+import type { ProjectConfig } from '../services/config/project-config.ts';
+import { ConfigError } from '../services/home/config-error.ts';
+import { ClientError } from './client-error.ts';
+
+/** Throws `ConfigError`, which names the file, the rule and what is wrong with it. */
+export function policiesIn({ defaults: { policy } }: Pick<ProjectConfig, 'defaults'>, path: string): Policy[] {
+  if (policy === undefined) return [];
+  const read = readPolicy(policy);
+  if ('policy' in read) return [read.policy];
+  throw new ConfigError(`${path}: "policy" of its "defaults" cannot be used: ${read.findings.join('; ')}.`);
+}
+
+/** What a program or a file gives. Throws `POLICY_INVALID`. */
+export function givenPolicy(given: unknown, what = 'The policy'): Policy {
+  const read = readPolicy(given);
+  if ('policy' in read) return read.policy;
+  throw new ClientError('POLICY_INVALID', [`${what} cannot be used:`, ...read.findings].join('\n'));
+}
+
+const textOf = (policy: Policy): string => canonicalText(policy);
+
+/** Those of the given that do not hold anyway. */
+export function besides(inherited: readonly Policy[], given: readonly Policy[]): Policy[] {
+  const known = new Set(inherited.map(textOf));
+  const own = given.filter((policy) => policy.length > 0 && !known.has(textOf(policy)) && known.add(textOf(policy)));
+  if (known.size > policiesMax)
+    throw new ClientError(
+      'POLICY_INVALID',
+      `${known.size} policies would hold for the run, and ${policiesMax} are the limit: start it with one that has the rules of several.`,
+    );
+  return own;
+}
