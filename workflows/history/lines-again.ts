@@ -65,7 +65,10 @@ export function performAgain(
   isVerdict: IsVerdict,
   { pick, lines }: { pick?: ListPick['items'] | undefined; lines: readonly Line[] },
 ): ItemsAgain[] | null {
-  const inside = lines.flatMap((line) => line.inside);
+  // In the order of branches and items, whichever came to its end first.
+  const inside = lines
+    .toSorted((a, b) => (numberIn(around, a) ?? 0) - (numberIn(around, b) ?? 0))
+    .flatMap((line) => line.inside);
   const numbered = new Map(lines.map((line) => [numberIn(around, line), line]));
   const { items } = open;
   if (items === undefined) {

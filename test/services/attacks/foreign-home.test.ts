@@ -19,6 +19,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import type { ServicesState } from '../../../services/config/services-state.ts';
 import { execa } from 'execa';
 import { markLine, markOf } from '../../../world/processes/step-mark.ts';
 
@@ -76,10 +77,12 @@ async function sentinel({ at, env, cli }: ReturnType<typeof project>, ...args: s
   return { code: exitCode, out: stdout, err: stderr };
 }
 
-const living = () => ({ pid: process.pid, startTime: 'x', startedAt: 0, restarts: 0, status: 'up', launch: 'x' });
+const living = () =>
+  ({ pid: process.pid, startTime: 'x', startedAt: 0, restarts: 0, status: 'up', launch: 'x' }) as const;
+
 function stateThatLeads(to: string): string {
   const port = Number(to.split(':')[1]);
-  return JSON.stringify({
+  const state: ServicesState = {
     version: 1,
     supervisor: { pid: process.pid, startTime: 'x', startedAt: 0 },
     phase: 'ready',
@@ -109,7 +112,9 @@ function stateThatLeads(to: string): string {
       process: living(),
     },
     worker: null,
-  });
+    workers: [],
+  };
+  return JSON.stringify(state);
 }
 
 const LOOKING = [['status'], ['list'], ['doctor'], ['status', 'some-run']];
