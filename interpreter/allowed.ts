@@ -4,17 +4,15 @@ import type { Verdict } from './verdict.ts';
 
 export class Allowed {
   readonly effect: Effect;
-  readonly verdicts: readonly Verdict[];
 
-  private constructor(effect: Effect, verdicts: readonly Verdict[]) {
+  private constructor(effect: Effect) {
     this.effect = effect;
-    this.verdicts = verdicts;
   }
 
   /** A refusal lets nothing through, whoever asks for it. */
   static by(verdicts: readonly Verdict[], effect: Effect): Allowed {
     if (verdicts.length === 0 || verdicts.some(({ verdict }) => verdict === 'refuse'))
       throw new Error(`bug: "${effect.key}" is to be done, and not all judges let it`);
-    return new Allowed(effect, verdicts);
+    return new Allowed(effect);
   }
 }

@@ -25,10 +25,6 @@ export class OtherDoors {
     this.#reader = reader;
   }
 
-  get isEmpty(): boolean {
-    return this.#sockets().length === 0;
-  }
-
   /** Null where no project has such a source. */
   async answer(request: IncomingMessage): Promise<SourceAnswer | null> {
     const path = request.url ?? '/';
