@@ -8,6 +8,7 @@ import type { Store } from '../prisma/store/contract/contract.ts';
 import { databaseUrl, readConfig, type Config } from '../services/config/config.ts';
 import type { Catalogue } from '../language/catalogue.ts';
 import { defined } from '../language/defined.ts';
+import { policiesOfProject } from '../runs/policies.ts';
 import type { RunServices } from '../runs/start-run.ts';
 import type { Temporal } from '../runs/temporal-connection.ts';
 import { asClientError, asClientWould } from './contract/as-client-error.ts';
@@ -118,7 +119,7 @@ export class Connections {
       store,
       client,
       catalogue,
-      policiesOf: (folder) => (folder === project ? policies : []),
+      policiesOf: policiesOfProject(project, policies),
       taskQueue: host === undefined ? await this.#queueOf(project) : `sentinel@${host}`,
       isElsewhere: host !== undefined || temporal.isExternal,
     };

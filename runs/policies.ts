@@ -6,6 +6,7 @@ import { canonicalText } from '../language/canonical.ts';
 import { policiesMax } from '../language/limits.ts';
 import { readPolicy, type Policy } from '../language/policy/policy.ts';
 import type { ProjectConfig } from '../services/config/project-config.ts';
+import { isSameProject } from '../services/config/project-queue.ts';
 import { ConfigError } from '../services/home/config-error.ts';
 import { ClientError } from './client-error.ts';
 
@@ -16,6 +17,12 @@ export function policiesIn({ defaults: { policy } }: Pick<ProjectConfig, 'defaul
   if ('policy' in read) return [read.policy];
   throw new ConfigError(`${path}: "policy" of its "defaults" cannot be used: ${read.findings.join('; ')}.`);
 }
+
+/** Those of one project, however its folder is spelled; no other project has any here. */
+export const policiesOfProject =
+  (project: string | null | undefined, policies: readonly Policy[]) =>
+  (folder: string): readonly Policy[] =>
+    policies.length > 0 && typeof project === 'string' && isSameProject(folder, project) ? policies : [];
 
 /** What a program or a file gives. Throws `POLICY_INVALID`. */
 export function givenPolicy(given: unknown, what = 'The policy'): Policy {

@@ -13,6 +13,7 @@ import { Shelf } from '../activities/turns/cassettes/shelf.ts';
 import { BackgroundProcesses } from '../operations/shell/background.ts';
 import { dataConverter, sealedClient } from '../runs/temporal-connection.ts';
 import type { Policy } from '../language/policy/policy.ts';
+import { policiesOfProject } from '../runs/policies.ts';
 import { runStarter, type RunServices } from '../runs/start-run.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { buildIdOf, failureConverterPath } from './bundle.ts';
@@ -221,7 +222,7 @@ function startingIn(
     },
     taskQueue: taskQueues[0] ?? '',
     isEager: true,
-    policiesOf: (folder) => (folder === project ? policies : []),
+    policiesOf: policiesOfProject(project, policies),
   };
 }
 
