@@ -4,7 +4,6 @@
  */
 import { writeSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { builtInOutline } from '../systems/catalogue.ts';
 import type { SystemsHere, SystemWithVerbs } from './system-verb.ts';
 import { declareKind } from './request/verb-kind.ts';
 import { describeHandles, withLast } from './runs/handles-typed.ts';
@@ -22,9 +21,9 @@ async function main(argv: readonly string[]): Promise<number> {
         import('../client/nearest.ts'),
         import('./request/usage.ts'),
       ]);
-      throw usage(
-        `"${verb}" is not a verb; ${nearestOf(verb, verbsKnown(), (name) => `write "${name}", or `)}see "sentinel --help".${hint}`,
-      );
+      const known = [...Object.keys(VERBS), ...(await verbsOfSystems()).map(({ name }) => name)];
+      const near = nearestOf(verb, known, (name) => `write "${name}", or `);
+      throw usage(`"${verb}" is not a verb; ${near}see "sentinel --help".${hint}`);
     }
     const { program, takesHandle } = await programFor(verb, argv, system);
     const command = program.commands.find((one) => one.name() === verb);
@@ -38,10 +37,8 @@ async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-const verbsKnown = (): string[] => [
-  ...Object.keys(VERBS),
-  ...builtInOutline().flatMap(({ name, verbs }) => (Object.keys(verbs).length === 0 ? [] : [name])),
-];
+const verbsOfSystems = async (): Promise<{ name: string; summary: string }[]> =>
+  (await import('./system-verb.ts')).verbsOfEngine().filter(({ name }) => !Object.hasOwn(VERBS, name));
 
 interface Program {
   program: Command;
@@ -87,9 +84,9 @@ async function programFor(
     await (await load()).define(command, argv);
     takesHandle = describeHandles(command);
   }
-  for (const { name, summary, verbs } of builtInOutline())
-    if (name !== system?.name && Object.keys(verbs).length > 0 && !Object.hasOwn(VERBS, name))
-      program.command(name).summary(summary);
+  // A verb of ours is found without them.
+  const others = wanted !== undefined && Object.hasOwn(VERBS, wanted) ? [] : await verbsOfSystems();
+  for (const { name, summary } of others) if (name !== system?.name) program.command(name).summary(summary);
   if (system !== null) {
     const group = program.command(system.name).summary(system.summary).exitOverride();
     group.helpOption('-h, --help', 'show this').configureOutput({ writeErr: () => undefined });

@@ -1,12 +1,10 @@
 /** `sentinel SYSTEM VERB …`: the verbs that systems state, ours and those of a project, each of which performs a command of its system. */
 import { type Command, Option } from 'commander';
-import { findCommand, type Permission } from '../language/catalogue.ts';
+import type { ListedCommand } from '../client/lookup/command-list.ts';
 import type { Json, JsonObject } from '../language/json.ts';
 import type { Verb } from '../operations/system.ts';
-import type { ProjectSystem } from '../services/commands/own-systems.ts';
-import { parametersOf } from '../services/commands/own-commands.ts';
 import { configFileOf } from '../services/config/project-file.ts';
-import { builtInCatalogue, builtInOutline, builtInParameters } from '../systems/catalogue.ts';
+import { builtInOutline, type SystemOutline } from '../systems/catalogue.ts';
 import { openOutput, type Output } from './output/output.ts';
 import { givenJson } from './request/given-json.ts';
 import { projectConfig } from './request/project-config.ts';
@@ -14,21 +12,11 @@ import { speakerHere, speakerOption } from './request/speaker.ts';
 import { declareKind } from './request/verb-kind.ts';
 import { withClient } from './request/with-client.ts';
 
-interface VerbCommand {
-  name: string;
-  description: string | null;
-  permission: Permission;
-  speed: 'quick' | 'long';
-  textField: string | undefined;
-  /** A JSON Schema. */
-  params: JsonObject;
-}
-
 export interface SystemWithVerbs {
   name: string;
   summary: string;
   verbs: { readonly [verb: string]: Verb };
-  commands: readonly VerbCommand[];
+  commands: readonly ListedCommand[];
 }
 
 export interface SystemsHere {
@@ -40,48 +28,24 @@ export interface SystemsHere {
 
 /** Of those that come with the engine, else of the project in whose folder one is, where its configuration is trusted. */
 export async function systemNamed(name: string, json: boolean): Promise<SystemsHere> {
-  const ours = builtInVerbs().find((system) => system.name === name);
-  if (ours !== undefined) return { system: ours, hint: '' };
+  const { builtInList, systemList } = await import('../client/lookup/command-list.ts');
+  const ours = verbsOfEngine().find((system) => system.name === name);
+  if (ours !== undefined)
+    return { system: { ...ours, commands: builtInList().filter(({ system }) => system === name) }, hint: '' };
   const project = process.cwd();
   if (configFileOf(project) === null) return { system: null, hint: '' };
   const { config } = await projectConfig(project, openOutput({ json }), false);
   const found = config?.systems.find((system) => system.name === name);
   return {
-    system: found === undefined || Object.keys(found.verbs).length === 0 ? null : ofProject(found),
+    system:
+      found === undefined || Object.keys(found.verbs).length === 0 ? null : { ...found, commands: systemList(found) },
     hint: config === null ? ' The verbs of this project are not known before you trust it: "sentinel trust".' : '',
   };
 }
 
-export function builtInVerbs(): SystemWithVerbs[] {
-  const [catalogue, params] = [builtInCatalogue(), builtInParameters()];
-  return builtInOutline()
-    .filter(({ verbs }) => Object.keys(verbs).length > 0)
-    .map(({ name, summary, verbs, commands }) => ({
-      name,
-      summary,
-      verbs,
-      commands: commands.map(({ name: command, description }) => {
-        const entry = findCommand(catalogue, command);
-        if (entry === undefined) throw new Error(`bug: the command "${command}" is not in the catalogue`);
-        const { permission, speed, textField } = entry;
-        return { name: command, description, permission, speed, textField, params: params[command] ?? {} };
-      }),
-    }));
-}
-
-const ofProject = ({ name, summary, verbs, commands }: ProjectSystem): SystemWithVerbs => ({
-  name,
-  summary,
-  verbs,
-  commands: commands.map(({ name: command, description = null, permission, speed, textField, params }) => ({
-    name: command,
-    description,
-    permission,
-    speed,
-    textField,
-    params: parametersOf(params) as JsonObject,
-  })),
-});
+/** The systems that come with the engine and state verbs. */
+export const verbsOfEngine = (): SystemOutline[] =>
+  builtInOutline().filter(({ verbs }) => Object.keys(verbs).length > 0);
 
 interface Field {
   type?: string;
@@ -99,7 +63,7 @@ export function defineSystemVerbs(group: Command, { name, summary, verbs, comman
   for (const [verb, { summary: line, command, args = [] }] of Object.entries(verbs)) {
     const own = commands.find((one) => one.name === command);
     if (own === undefined) throw new Error(`bug: the verb "${verb}" has no command`);
-    const { properties = {}, required = [] } = own.params as {
+    const { properties = {}, required = [] } = (own.params ?? {}) as {
       properties?: Shape['fields'];
       required?: string[];
     };
@@ -164,7 +128,7 @@ function read(param: string, text: string, type: string | undefined): Json {
 
 async function act(
   verb: string,
-  own: VerbCommand,
+  own: ListedCommand,
   params: JsonObject,
   options: { json?: boolean; as?: string },
 ): Promise<void> {
@@ -202,10 +166,10 @@ async function inRun(command: string, params: JsonObject, by: string, output: Ou
 }
 
 /** The text of the result, one line for each of a list, else JSON. */
-function shown(result: Json, textField: string | undefined): string[] {
+function shown(result: Json, textField: string | null): string[] {
   if (result === null) return ['done.'];
   if (Array.isArray(result)) return result.map((one) => lineOf(one));
-  if (typeof result === 'object' && textField !== undefined && typeof result[textField] === 'string')
+  if (typeof result === 'object' && textField !== null && typeof result[textField] === 'string')
     return result[textField].split('\n');
   return typeof result === 'object' ? JSON.stringify(result, null, 2).split('\n') : [String(result)];
 }

@@ -24,7 +24,7 @@ export function builtInResults(): { readonly [command: string]: JsonObject } {
 export interface SystemOutline {
   name: string;
   summary: string;
-  commands: { name: string; description: string | null }[];
+  commands: { name: string; description: string | null; /** Its doors name agents. */ isForAgents: boolean }[];
   verbs: { readonly [verb: string]: Verb };
 }
 
@@ -33,7 +33,11 @@ export function builtInOutline(): readonly SystemOutline[] {
   return builtInSystems.map(({ name, summary, commands, verbs = {} }) => ({
     name,
     summary,
-    commands: commands.map(({ name: command, description = null }) => ({ name: command, description })),
+    commands: commands.map(({ name: command, description = null, doors }) => ({
+      name: command,
+      description,
+      isForAgents: doors?.includes('agent') === true,
+    })),
     verbs,
   }));
 }

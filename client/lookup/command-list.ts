@@ -93,6 +93,10 @@ export function projectList(config: ProjectConfig, accepted: AcceptedServers): L
   return [...own, ...tools];
 }
 
+/** Those of one system of the project, whether it can be used or not. */
+export const systemList = (system: ProjectConfig['systems'][number]): ListedCommand[] =>
+  system.commands.map((command) => ownListed(command, system));
+
 function ownListed(command: OwnCommand, system: ProjectConfig['systems'][number] | undefined): ListedCommand {
   const { name, description = null, params, result } = command;
   const entry = { ...ownEntry(command), failures: system?.failures ?? {} };

@@ -5,6 +5,7 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { JsonObject } from '../../language/json.ts';
 import type { Command } from '../../operations/command.ts';
+import { builtInOutline } from '../../systems/catalogue.ts';
 import { usableSystems } from '../lookup/project-systems.ts';
 import { performCommand } from '../perform.ts';
 import { isWithinStep } from '../rights/within-step.ts';
@@ -42,10 +43,18 @@ export async function addSystems(server: McpServer, { client, project }: Served)
 }
 
 async function commandsIn(project: string): Promise<Offered[]> {
-  const { builtInCommands } = await import('../../systems/built-in.ts');
   const own = (await usableSystems(project)).flatMap(({ commands }) => commands);
-  return [
-    ...builtInCommands.filter(({ doors }) => doors?.includes('agent') === true),
-    ...own.filter(({ doors }) => doors?.includes('agent') !== false),
-  ].filter(({ speed }) => speed === 'quick');
+  return [...(await ofEngine()), ...own.filter(({ doors }) => doors?.includes('agent') !== false)].filter(
+    ({ speed }) => speed === 'quick',
+  );
+}
+
+/** The code of the systems is loaded only where one of them has something to offer. */
+async function ofEngine(): Promise<readonly Offered[]> {
+  const names = builtInOutline().flatMap(({ commands }) =>
+    commands.filter(({ isForAgents }) => isForAgents).map(({ name }) => name),
+  );
+  if (names.length === 0) return [];
+  const { builtInCommands } = await import('../../systems/built-in.ts');
+  return builtInCommands.filter(({ name }) => names.includes(name));
 }
