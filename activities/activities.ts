@@ -61,7 +61,7 @@ import {
 } from '../operations/secrets/secrets.ts';
 import { findCommand } from '../language/catalogue.ts';
 import { defined } from '../language/defined.ts';
-import { turnRequest } from '../interpreter/build-turn.ts';
+import { turnRequest } from '../interpreter/models/build-turn.ts';
 import type { AgentReport, RunInput } from '../interpreter/host.ts';
 import type { CommandEffect, TurnEffect, TurnOutcome } from '../interpreter/effect.ts';
 import type { ModelFrame } from '../interpreter/position.ts';

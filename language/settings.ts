@@ -114,7 +114,7 @@ export type Effort = z.infer<typeof Effort>;
 
 const Loops = z.number().int().min(0).max(8);
 
-/** An effort, or a depth that adapts to what the step may do (interpreter/thinking-depth.ts). */
+/** An effort, or a depth that adapts to what the step may do (interpreter/models/thinking-depth.ts). */
 export const Thinking = z.union([
   Effort,
   z.strictObject({

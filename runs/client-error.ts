@@ -3,7 +3,7 @@
  * names the finding and the remedy.
  */
 import type { EditRefusal } from '../interpreter/edits.ts';
-import type { TellRefusal } from '../interpreter/telling.ts';
+import type { TellRefusal } from '../interpreter/models/telling.ts';
 import type { EventFault } from '../language/events/reserved-events.ts';
 import type { JsonObject } from '../language/json.ts';
 

@@ -15,7 +15,7 @@ import { VALUE_FAULT } from '../language/json.ts';
 import { defined } from '../language/defined.ts';
 import type { AnswerReply, AnswerRequest } from '../interpreter/questions.ts';
 import type { EditRefusal, EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
-import type { TellRefusal, TellReply, TellRequest } from '../interpreter/telling.ts';
+import type { TellRefusal, TellReply, TellRequest } from '../interpreter/models/telling.ts';
 import {
   ANSWER,
   EDIT,

@@ -24,7 +24,7 @@ import type { Flow } from '../interpreter/effect.ts';
 import { record, type Walk } from '../interpreter/walk-state.ts';
 import { resultOf, type RunResult } from '../interpreter/outcome.ts';
 import { firstPosition, readPosition, type Position } from '../interpreter/position.ts';
-import { walkRun } from '../interpreter/walk.ts';
+import { walkRun } from '../interpreter/walk/walk.ts';
 import { keepWhatWasHeard, wasHeardNow } from './replay-order/last-in-turn.ts';
 import { cancelDetached } from './host/nested-run.ts';
 import { handleOf } from './messages/messages.ts';

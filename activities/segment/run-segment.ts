@@ -22,7 +22,7 @@ import type { RunInput } from '../../interpreter/host.ts';
 import type { Position } from '../../interpreter/position.ts';
 import type { Effect, Reply, Variables } from '../../interpreter/effect.ts';
 import { lastingFailure } from '../failures/lasting-failure.ts';
-import { walkStrand } from '../../interpreter/walk.ts';
+import { walkStrand } from '../../interpreter/walk/walk.ts';
 import { SegmentHost } from './segment-host.ts';
 import { walkFrom } from './walk-from.ts';
 import type { QuickSteps } from './quick-steps.ts';

@@ -19,7 +19,7 @@ import {
 import type { Effect, Place, Reply } from '../../interpreter/effect.ts';
 import type { Allowed } from '../../interpreter/allowed.ts';
 import type { BlockFrame } from '../../interpreter/position.ts';
-import { isPlain } from '../../interpreter/plain-steps.ts';
+import { isPlain } from '../../interpreter/walk/plain-steps.ts';
 
 /** A step may record a start, an end and a warning for each unresolved name; this leaves room for them. */
 const eventsReserve = 128;

@@ -12,7 +12,7 @@ import type { AgentRequest } from '../../interpreter/contract.ts';
 import { drive } from '../../interpreter/drive.ts';
 import type { Usage, Halt } from '../../interpreter/effect.ts';
 import type { AgentReport, RunInput } from '../../interpreter/host.ts';
-import { converse } from '../../interpreter/model-step.ts';
+import { converse } from '../../interpreter/models/model-step.ts';
 import type { ModelFrame } from '../../interpreter/position.ts';
 import { PART_SIZE } from '../../language/events/event-numbers.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';

@@ -4,7 +4,7 @@
  * - C1 What may have an effect outside our store is claimed before it begins, and its outcome is kept with
  *      what the conversation gets of it. Whoever comes later takes the outcome, and does nothing.
  * - C2 Whoever finds a claim of another attempt without an outcome does nothing either, and says so
- *      (`CALL_OUTCOME_UNKNOWN`): what becomes of the call is decided by the walk (interpreter/call-doubt.ts).
+ *      (`CALL_OUTCOME_UNKNOWN`): what becomes of the call is decided by the walk (interpreter/models/call-doubt.ts).
  * - C3 A read is not claimed. One whose worker was lost is handed back in the same way, so that the walk
  *      that has it read again can say that it did.
  * - C4 What happens once for its key (a write to our store, a word to another run) runs again by itself.

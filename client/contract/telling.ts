@@ -1,5 +1,5 @@
 /** What the model of a step is told with, and the reply. */
-import type { TellReply } from '../../interpreter/telling.ts';
+import type { TellReply } from '../../interpreter/models/telling.ts';
 
 export interface TellOptions {
   /** Who says it. */

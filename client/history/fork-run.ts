@@ -13,7 +13,7 @@ import { defined } from '../../language/defined.ts';
 import type { Inheritance } from '../../interpreter/effect.ts';
 import { definitionPath } from '../../interpreter/keys.ts';
 import { rightsOf } from '../../interpreter/limits.ts';
-import { openModels } from '../../interpreter/open-models.ts';
+import { openModels } from '../../interpreter/models/open-models.ts';
 import { stepsAt } from '../../interpreter/program.ts';
 import { everyEvent } from '../../prisma/store/runs/every-event.ts';
 import { besidesPart, type ConversationPart } from '../../prisma/store/contract/models/conversation-contract.ts';

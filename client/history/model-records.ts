@@ -5,7 +5,7 @@
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { AGENT } from '../../interpreter/contract.ts';
 import type { Reply } from '../../interpreter/effect.ts';
-import { openModels } from '../../interpreter/open-models.ts';
+import { openModels } from '../../interpreter/models/open-models.ts';
 import type { Position } from '../../interpreter/position.ts';
 import type { Json } from '../../language/json.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';

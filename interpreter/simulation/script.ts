@@ -16,7 +16,7 @@ import { isJsonObject, type Json } from '../../language/json.ts';
 import { replyValue } from '../../language/models/reply-value.ts';
 import type { Choice } from '../../language/events/question.ts';
 import type { EditRequest } from '../edits.ts';
-import type { TellRequest } from '../telling.ts';
+import type { TellRequest } from '../models/telling.ts';
 import type { HeldGroup } from './event-board.ts';
 import type { Effect, Reply, Usage } from '../effect.ts';
 

@@ -14,9 +14,9 @@ import {
 import type { Step } from '../../language/model.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
 import { defined } from '../../language/defined.ts';
-import { converse } from '../model-step.ts';
+import { converse } from '../models/model-step.ts';
 import { firstPosition } from '../position.ts';
-import { isTold } from '../telling.ts';
+import { isTold } from '../models/telling.ts';
 import type { Allowed } from '../allowed.ts';
 import type { Verdict } from '../verdict.ts';
 import type { Walk } from '../walk-state.ts';

@@ -4,7 +4,7 @@ import type { Step } from '../../language/model.ts';
 import { editRefusal, isSegmentInFlight, takeEdit } from '../edits.ts';
 import { record, type Walk } from '../walk-state.ts';
 import { revisionOf } from '../edited-paths.ts';
-import { takeTell, tellRefusal } from '../telling.ts';
+import { takeTell, tellRefusal } from '../models/telling.ts';
 import type { Interruption } from './script.ts';
 import type { Simulation } from './simulation.ts';
 

@@ -10,7 +10,7 @@ import type { RunEvent } from '../../language/events/run-event.ts';
 import { HELD_WITH_PARENT, type Question } from '../../language/events/question.ts';
 import { defined } from '../../language/defined.ts';
 import { type AnswerRequest, withdrawLimits } from '../questions.ts';
-import { beginsSegment } from '../segment-starts.ts';
+import { beginsSegment } from '../walk/segment-starts.ts';
 import {
   isCancelled,
   shieldOf,
@@ -33,10 +33,10 @@ import { record, type Walk } from '../walk-state.ts';
 import { drive } from '../drive.ts';
 import { limitAsked } from '../limits.ts';
 import { nestedInput, nestedReply, resultOf, type RunResult } from '../outcome.ts';
-import { isPlain } from '../plain-steps.ts';
+import { isPlain } from '../walk/plain-steps.ts';
 import { firstPosition, type Position } from '../position.ts';
 import { textFieldsOf } from '../program.ts';
-import { walkRun } from '../walk.ts';
+import { walkRun } from '../walk/walk.ts';
 import { BoundScopes } from './bound-scope.ts';
 import { PlainAnswers } from './plain-answers.ts';
 import { Questions } from './questions.ts';

@@ -156,7 +156,7 @@ export const STEPS: StepRows = {
   fail: { ...BARE, message: 'free', code: 'free' },
   set: { ...BARE, values: 'free' },
   sleep: { ...COMMON, durationMs: 'free', until: 'free' },
-  // Which runs they are shows when it is walked: interpreter/join.ts.
+  // Which runs they are shows when it is walked: interpreter/walk/join.ts.
   join: { ...COMMON, handles: 'free' },
   condition: { ...BARE, check: 'free', then: steps, else: steps, always: steps },
   loop: { ...COMMON, loop, steps },

@@ -9,7 +9,7 @@ import { Value } from '../../language/model.ts';
 import { Effort } from '../../language/settings.ts';
 import type { TurnRequest } from '../../interpreter/contract.ts';
 import type { Opening, TurnOutcome, TurnSettings } from '../../interpreter/effect.ts';
-import { repairsMax } from '../../interpreter/model-turn.ts';
+import { repairsMax } from '../../interpreter/models/model-turn.ts';
 import { NO_USAGE, plusUsage, tokensOf, type TokenUsage } from '../../language/models/token-usage.ts';
 import { defined } from '../../language/defined.ts';
 import { Failure } from '../../world/failures/failures.ts';

@@ -15,7 +15,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'cli/verbs/data.ts data/list': 'the verb is the door to this command',
   'cli/verbs/data.ts data/read': 'the verb is the door to this command',
   'cli/verbs/data.ts data/delete': 'the verb is the door to this command',
-  'interpreter/join.ts sentinel/status': 'a `join` step is what a model does that looks at runs with it',
+  'interpreter/walk/join.ts sentinel/status': 'a `join` step is what a model does that looks at runs with it',
   'interpreter/keys.ts sentinel/': 'workflow ids begin so',
   'language/catalogue.ts code/shell/execute': 'the format says what a shell step is as a command',
   'language/catalogue.ts rag/build': 'the format says what collects the sources of a definition',

@@ -9,7 +9,7 @@
 import { usageOf } from '../../interpreter/budget.ts';
 import type { Json } from '../../language/json.ts';
 import { defined } from '../../language/defined.ts';
-import { costSoFar } from '../../interpreter/model-turn.ts';
+import { costSoFar } from '../../interpreter/models/model-turn.ts';
 import {
   openIn,
   type BlockFrame,

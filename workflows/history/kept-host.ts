@@ -16,12 +16,12 @@ import {
 } from '../../interpreter/host.ts';
 import type { Effect, Reply } from '../../interpreter/effect.ts';
 import type { Allowed } from '../../interpreter/allowed.ts';
-import { nextKeyOf, openModels } from '../../interpreter/open-models.ts';
+import { nextKeyOf, openModels } from '../../interpreter/models/open-models.ts';
 import type { ModelFrame, Position } from '../../interpreter/position.ts';
 import type { Json } from '../../language/json.ts';
 import { defined } from '../../language/defined.ts';
 import { textFieldsOf } from '../../interpreter/program.ts';
-import { walkRun } from '../../interpreter/walk.ts';
+import { walkRun } from '../../interpreter/walk/walk.ts';
 import { runInputOf } from '../messages/start-input.ts';
 import type { Settlement, Standing } from './retrace.ts';
 

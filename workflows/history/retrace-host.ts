@@ -15,7 +15,7 @@ import type { Place, Reply, RunBudget } from '../../interpreter/effect.ts';
 import type { Allowed } from '../../interpreter/allowed.ts';
 import { definitionPathOf } from '../../interpreter/edited-paths.ts';
 import { stepKey } from '../../interpreter/keys.ts';
-import { openModels } from '../../interpreter/open-models.ts';
+import { openModels } from '../../interpreter/models/open-models.ts';
 import type { BlockFrame, ModelFrame, Position } from '../../interpreter/position.ts';
 import { throughJson } from '../../interpreter/simulation/through-json.ts';
 import { startInputOf } from '../messages/start-input.ts';

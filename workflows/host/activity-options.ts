@@ -6,7 +6,7 @@
 import { ActivityCancellationType, type ActivityOptions, type LocalActivityOptions } from '@temporalio/workflow';
 import { tokensOf } from '../../language/models/token-usage.ts';
 import { TIMEOUT_MARGIN_MS, type StepOptions } from '../../interpreter/contract.ts';
-import { GROUP_KEY } from '../../interpreter/groups.ts';
+import { GROUP_KEY } from '../../interpreter/walk/groups.ts';
 import type { Question } from '../../language/events/question.ts';
 import type { AgentAt } from '../../interpreter/host.ts';
 import type { CommandEffect, EmitEffect, ShellEffect, TurnEffect, WatchEffect } from '../../interpreter/effect.ts';

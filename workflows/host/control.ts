@@ -32,7 +32,7 @@ import {
 import { record, type Walk } from '../../interpreter/walk-state.ts';
 import { holdBesides, holdOf, holdWithParent, letGoOf, letGoWithParent, type Hold } from '../../interpreter/holds.ts';
 import { limitAsked } from '../../interpreter/limits.ts';
-import { openModels } from '../../interpreter/open-models.ts';
+import { openModels } from '../../interpreter/models/open-models.ts';
 import { lastInTurn } from '../replay-order/last-in-turn.ts';
 import { askLocally } from '../replay-order/local-activity.ts';
 import {

@@ -1,9 +1,9 @@
 /**
  * What a person tells a model, as an update whose validator refuses what cannot be told
- * (interpreter/telling.ts). It waits in the position, so a run that continues as new takes it along.
+ * (interpreter/models/telling.ts). It waits in the position, so a run that continues as new takes it along.
  */
 import { ApplicationFailure } from '@temporalio/workflow';
-import { tellRefusal, takeTell, type TellReply, type TellRequest } from '../../interpreter/telling.ts';
+import { tellRefusal, takeTell, type TellReply, type TellRequest } from '../../interpreter/models/telling.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { TELL } from '../messages/messages.ts';
 import { lastInTurn } from '../replay-order/last-in-turn.ts';

@@ -43,8 +43,8 @@ import { boundScope, endsLate } from './bound-scope.ts';
 import { Control } from './control.ts';
 import { Editing } from './editing.ts';
 import { labelOf } from '../../interpreter/build-effect.ts';
-import { beginsSegment } from '../../interpreter/segment-starts.ts';
-import { stepTimeLeft, turnRequest } from '../../interpreter/build-turn.ts';
+import { beginsSegment } from '../../interpreter/walk/segment-starts.ts';
+import { stepTimeLeft, turnRequest } from '../../interpreter/models/build-turn.ts';
 import {
   leftAround,
   portionOf,
@@ -66,9 +66,9 @@ import type { Flow, Reply, RunBudget } from '../../interpreter/effect.ts';
 import type { Allowed } from '../../interpreter/allowed.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { turnsGranted } from '../../interpreter/limits.ts';
-import { costSoFar } from '../../interpreter/model-turn.ts';
-import { openModels } from '../../interpreter/open-models.ts';
-import { isPlain } from '../../interpreter/plain-steps.ts';
+import { costSoFar } from '../../interpreter/models/model-turn.ts';
+import { openModels } from '../../interpreter/models/open-models.ts';
+import { isPlain } from '../../interpreter/walk/plain-steps.ts';
 import type { ModelFrame, Position } from '../../interpreter/position.ts';
 import { stepsAt, textFieldsOf } from '../../interpreter/program.ts';
 import { editedStrand } from '../../interpreter/edited-paths.ts';

@@ -7,7 +7,7 @@ import type { RunEvent, RunStatus } from '../../language/events/run-event.ts';
 import type { AnswerReply, AnswerRequest } from '../../interpreter/questions.ts';
 import type { EditReply, EditRequest, StepList } from '../../interpreter/edits.ts';
 import type { Position, Telling } from '../../interpreter/position.ts';
-import type { TellReply, TellRequest } from '../../interpreter/telling.ts';
+import type { TellReply, TellRequest } from '../../interpreter/models/telling.ts';
 
 export const WORKFLOW_TYPE = 'sentinel';
 export const DEFAULT_TASK_QUEUE = 'sentinel';

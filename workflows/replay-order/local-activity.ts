@@ -13,7 +13,7 @@ import {
   workflowInfo,
   type LocalActivityOptions,
 } from '@temporalio/workflow';
-import { isSideBySide } from '../../interpreter/side-by-side.ts';
+import { isSideBySide } from '../../interpreter/walk/side-by-side.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { refuseUnsealed } from '../seal/refuse-unsealed.ts';
 import { settleActivation } from './settle-activation.ts';

@@ -10,7 +10,7 @@ import type {
   Heard,
 } from '../../../language/events/run-event.ts';
 import { defined } from '../../../language/defined.ts';
-import { GROUP_KEY } from '../../../interpreter/groups.ts';
+import { GROUP_KEY } from '../../../interpreter/walk/groups.ts';
 import { limitAsked } from '../../../interpreter/limits.ts';
 import { withoutMarks } from '../../../interpreter/simulation/script.ts';
 import { attemptsFirst } from './attempts-first.ts';

@@ -1,7 +1,7 @@
 /** A fork where models are under way: what they were told and have answered stays, and nothing of it is done again. */
 import { expect, test } from 'vitest';
 import type { TurnOutcome } from '../../../interpreter/effect.ts';
-import { nextKeyOf, openModels } from '../../../interpreter/open-models.ts';
+import { nextKeyOf, openModels } from '../../../interpreter/models/open-models.ts';
 import { firstPosition, type CallFrame, type ModelFrame, type Position } from '../../../interpreter/position.ts';
 import { entriesOfSteps } from '../../../language/catalogue.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';

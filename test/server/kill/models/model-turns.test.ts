@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { TellReply, TellRequest } from '../../../../interpreter/telling.ts';
+import type { TellReply, TellRequest } from '../../../../interpreter/models/telling.ts';
 import { TELL } from '../../../../workflows/messages/messages.ts';
 import { once } from '../../harness/definitions.ts';
 import { Harness, until } from '../../harness/harness.ts';

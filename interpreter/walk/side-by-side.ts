@@ -1,5 +1,5 @@
 /** Whether a run has one line of execution, or several. */
-import { openIn, type BlockFrame, type Position } from './position.ts';
+import { openIn, type BlockFrame, type Position } from '../position.ts';
 
 /** Whether more than one line of execution may be under way: branches, or calls of a model's turn. */
 export function isSideBySide({ loop, cleanUp }: Pick<Position, 'loop' | 'cleanUp'>): boolean {

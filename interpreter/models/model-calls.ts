@@ -1,26 +1,26 @@
 /** The calls of a turn: each is decided and performed like a command step, and answered to the model. */
-import { isAbort } from '../language/failure.ts';
-import type { CommandStep } from '../language/model.ts';
-import { permissionOfCommand } from '../language/permissions.ts';
-import { defined } from '../language/defined.ts';
-import { act, endingOf } from './action-step.ts';
-import { actionAsked } from './approval.ts';
+import { isAbort } from '../../language/failure.ts';
+import type { CommandStep } from '../../language/model.ts';
+import { permissionOfCommand } from '../../language/permissions.ts';
+import { defined } from '../../language/defined.ts';
+import { act, endingOf } from '../action-step.ts';
+import { actionAsked } from '../approval.ts';
 import { callEffect, misuseOf, stepTimeLeft } from './build-turn.ts';
 import { isDoubt, resolveDoubt } from './call-doubt.ts';
-import { driveAll, wait, type Walking } from './drive.ts';
-import type { CallAnswer } from './effect.ts';
-import { canAsk } from './escalation.ts';
-import { isCancelled, shieldOf } from './host.ts';
-import { limitReached, timeoutOf } from './limits.ts';
+import { driveAll, wait, type Walking } from '../drive.ts';
+import type { CallAnswer } from '../effect.ts';
+import { canAsk } from '../escalation.ts';
+import { isCancelled, shieldOf } from '../host.ts';
+import { limitReached, timeoutOf } from '../limits.ts';
 import { failing, passGate, type AtModel } from './model-gate.ts';
 import { keepMarks, noteMark } from './model-stuck.ts';
-import type { CallFrame, ModelFrame } from './position.ts';
-import { flowOf } from './attempts.ts';
-import { heldBackIn, waitForTurn } from './held-back.ts';
-import { finish } from './results.ts';
-import { shownAction } from './shown-action.ts';
-import { record } from './walk-state.ts';
-import type { Halt, Place } from './effect.ts';
+import type { CallFrame, ModelFrame } from '../position.ts';
+import { flowOf } from '../attempts.ts';
+import { heldBackIn, waitForTurn } from '../held-back.ts';
+import { finish } from '../results.ts';
+import { shownAction } from '../shown-action.ts';
+import { record } from '../walk-state.ts';
+import type { Halt, Place } from '../effect.ts';
 
 /** Turns in a row with a wrong call, after which the step fails. */
 const mistakesMax = 3;

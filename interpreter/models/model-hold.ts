@@ -3,19 +3,19 @@
  * not accepted. The persona is asked with the remedy, and the same turn is taken again when it is done.
  * A rule of the definition, `onError: skip` and whatever forgives the step around it come first.
  */
-import { HOLDS } from '../language/failure.ts';
-import type { Flow, Halt } from './effect.ts';
-import type { Walking } from './drive.ts';
-import { labelOf } from './build-effect.ts';
+import { HOLDS } from '../../language/failure.ts';
+import type { Flow, Halt } from '../effect.ts';
+import type { Walking } from '../drive.ts';
+import { labelOf } from '../build-effect.ts';
 import { turnKey } from './build-turn.ts';
-import { aborted } from './escalation.ts';
-import { runningMs } from './limits.ts';
+import { aborted } from '../escalation.ts';
+import { runningMs } from '../limits.ts';
 import type { AtModel } from './model-gate.ts';
-import type { ModelFrame } from './position.ts';
-import { ruleForFailure } from './program.ts';
-import { ask } from './questions.ts';
-import type { FailureInfo } from '../language/failure.ts';
-import { defined } from '../language/defined.ts';
+import type { ModelFrame } from '../position.ts';
+import { ruleForFailure } from '../program.ts';
+import { ask } from '../questions.ts';
+import type { FailureInfo } from '../../language/failure.ts';
+import { defined } from '../../language/defined.ts';
 
 /** Whether the persona is asked before the step fails. */
 export function isAsked({ walk, strand, step }: AtModel, failure: FailureInfo): boolean {

@@ -1,17 +1,17 @@
 /** What a model is told besides its prompt: the variables that the run has set so far, and what was collected for the pass. */
-import { contextCharactersMax, contextVariableCharactersMax } from '../language/limits.ts';
-import type { Json } from '../language/json.ts';
-import { textOf, textValue, type ScopeReader } from '../language/expression/scope.ts';
-import { hasSources } from '../language/catalogue.ts';
-import { withoutPictures } from '../language/models/pictures.ts';
-import { shortenedText } from '../language/models/shortened-text.ts';
-import type { LeftOut } from '../language/models/left-out.ts';
-import { defined } from '../language/defined.ts';
-import type { OpeningContext, Place, Variables } from './effect.ts';
-import type { Strand } from './host.ts';
-import { contextKey } from './pass-context.ts';
-import { withoutResults } from './results.ts';
-import type { Walk } from './walk-state.ts';
+import { contextCharactersMax, contextVariableCharactersMax } from '../../language/limits.ts';
+import type { Json } from '../../language/json.ts';
+import { textOf, textValue, type ScopeReader } from '../../language/expression/scope.ts';
+import { hasSources } from '../../language/catalogue.ts';
+import { withoutPictures } from '../../language/models/pictures.ts';
+import { shortenedText } from '../../language/models/shortened-text.ts';
+import type { LeftOut } from '../../language/models/left-out.ts';
+import { defined } from '../../language/defined.ts';
+import type { OpeningContext, Place, Variables } from '../effect.ts';
+import type { Strand } from '../host.ts';
+import { contextKey } from '../pass-context.ts';
+import { withoutResults } from '../results.ts';
+import type { Walk } from '../walk-state.ts';
 
 /** So many are named as left out; the rest is a number. */
 const leftOutMax = 50;

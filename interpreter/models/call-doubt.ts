@@ -6,27 +6,27 @@
  * What only reads is read again. Where a command is named that knows, it is asked; where it does not know
  * either, or none is, the persona is.
  */
-import type { FailureInfo } from '../language/failure.ts';
-import type { Json, JsonObject } from '../language/json.ts';
-import { isJsonObject } from '../language/json.ts';
-import type { CommandStep, Verification } from '../language/model.ts';
-import { previewOf } from '../language/events/preview.ts';
-import { permissionOfCommand } from '../language/permissions.ts';
-import { act, endingOf } from './action-step.ts';
-import { confinementOf, secretsOf, withRights } from './build-effect.ts';
-import type { Walking } from './drive.ts';
-import type { CommandEffect, Halt, Place } from './effect.ts';
-import { aborted, notify } from './escalation.ts';
-import type { Strand } from './host.ts';
-import { timeoutOf } from './limits.ts';
+import type { FailureInfo } from '../../language/failure.ts';
+import type { Json, JsonObject } from '../../language/json.ts';
+import { isJsonObject } from '../../language/json.ts';
+import type { CommandStep, Verification } from '../../language/model.ts';
+import { previewOf } from '../../language/events/preview.ts';
+import { permissionOfCommand } from '../../language/permissions.ts';
+import { act, endingOf } from '../action-step.ts';
+import { confinementOf, secretsOf, withRights } from '../build-effect.ts';
+import type { Walking } from '../drive.ts';
+import type { CommandEffect, Halt, Place } from '../effect.ts';
+import { aborted, notify } from '../escalation.ts';
+import type { Strand } from '../host.ts';
+import { timeoutOf } from '../limits.ts';
 import type { AtModel } from './model-gate.ts';
-import { reachOf } from './reach.ts';
-import { namesAt, paramsOf, Reader } from './names.ts';
-import type { CallFrame, Doubt } from './position.ts';
-import { ruleFor } from './program.ts';
-import { ask } from './questions.ts';
-import { finish } from './results.ts';
-import { record } from './walk-state.ts';
+import { reachOf } from '../reach.ts';
+import { namesAt, paramsOf, Reader } from '../names.ts';
+import type { CallFrame, Doubt } from '../position.ts';
+import { ruleFor } from '../program.ts';
+import { ask } from '../questions.ts';
+import { finish } from '../results.ts';
+import { record } from '../walk-state.ts';
 
 /** A call that takes its workers with it is not begun for ever: after so many times the persona is asked. */
 const triesMax = 3;

@@ -5,13 +5,13 @@
  * - The end they follow stands. Only after a good end does a failure of the clean-up count as the
  *   failure of what it belongs to; after any other it is a warning.
  */
-import { cleanUpMs } from '../language/limits.ts';
-import { drive, wait, type Walking } from './drive.ts';
-import type { Strand } from './host.ts';
-import type { Flow } from './effect.ts';
-import { stepKey } from './keys.ts';
-import { record, type Walk } from './walk-state.ts';
-import type { CleanUpFrame } from './position.ts';
+import { cleanUpMs } from '../../language/limits.ts';
+import { drive, wait, type Walking } from '../drive.ts';
+import type { Strand } from '../host.ts';
+import type { Flow } from '../effect.ts';
+import { stepKey } from '../keys.ts';
+import { record, type Walk } from '../walk-state.ts';
+import type { CleanUpFrame } from '../position.ts';
 
 export function beginCleanUp(walk: Walk, end: Flow): CleanUpFrame {
   return { end, block: { at: 0 }, until: walk.host.now() + cleanUpMs };

@@ -6,22 +6,22 @@
  * - It ends sooner with the run: a stop, a cancellation, a limit. When the run continues as new it sleeps on there.
  * - No usual timeout of a step bounds it, only one that is stated.
  */
-import type { FailureInfo } from '../language/failure.ts';
-import type { Json } from '../language/json.ts';
-import type { SleepStep } from '../language/model.ts';
-import { durationIn, DURATION_WORDS } from '../language/references/duration.ts';
-import { missingDay, momentIn } from '../language/references/moment.ts';
-import { textOf } from '../language/expression/scope.ts';
-import { labelOf, unresolvedFailure } from './build-effect.ts';
-import { wait, type Walking } from './drive.ts';
-import type { Flow, Place } from './effect.ts';
-import { isCancelled, shieldOf, type Strand } from './host.ts';
-import { heldMs, holdAtLimit, limitReached } from './limits.ts';
-import { namesAt, Reader } from './names.ts';
-import type { BlockFrame, SleepingFrame } from './position.ts';
-import { finish } from './results.ts';
-import { deadline, earlier, endOfTime, isPast } from './waits.ts';
-import { record, type Walk } from './walk-state.ts';
+import type { FailureInfo } from '../../language/failure.ts';
+import type { Json } from '../../language/json.ts';
+import type { SleepStep } from '../../language/model.ts';
+import { durationIn, DURATION_WORDS } from '../../language/references/duration.ts';
+import { missingDay, momentIn } from '../../language/references/moment.ts';
+import { textOf } from '../../language/expression/scope.ts';
+import { labelOf, unresolvedFailure } from '../build-effect.ts';
+import { wait, type Walking } from '../drive.ts';
+import type { Flow, Place } from '../effect.ts';
+import { isCancelled, shieldOf, type Strand } from '../host.ts';
+import { heldMs, holdAtLimit, limitReached } from '../limits.ts';
+import { namesAt, Reader } from '../names.ts';
+import type { BlockFrame, SleepingFrame } from '../position.ts';
+import { finish } from '../results.ts';
+import { deadline, earlier, endOfTime, isPast } from '../waits.ts';
+import { record, type Walk } from '../walk-state.ts';
 
 /** The longest that a clock can tell. */
 const farthest = 8_640_000_000_000_000;

@@ -11,28 +11,28 @@
  * - M5 What the model got wrong goes back to it, a bounded number of times in a row.
  * - M6 Before each turn: has the step's `stopWhen` become true, does the model turn in circles?
  */
-import type { LlmStep } from '../language/model.ts';
-import { isLookedAt } from '../language/policy/judge-policy.ts';
-import { NO_USAGE } from '../language/models/token-usage.ts';
-import { flowOf } from './attempts.ts';
-import { askBudget, beginSegment, settleSegment, spend } from './budget.ts';
-import { labelOf } from './build-effect.ts';
+import type { LlmStep } from '../../language/model.ts';
+import { isLookedAt } from '../../language/policy/judge-policy.ts';
+import { NO_USAGE } from '../../language/models/token-usage.ts';
+import { flowOf } from '../attempts.ts';
+import { askBudget, beginSegment, settleSegment, spend } from '../budget.ts';
+import { labelOf } from '../build-effect.ts';
 import { turnKey } from './build-turn.ts';
-import { wait, type Walking } from './drive.ts';
-import type { Flow, Halt, Place } from './effect.ts';
-import type { Strand } from './host.ts';
-import { runningMs } from './limits.ts';
+import { wait, type Walking } from '../drive.ts';
+import type { Flow, Halt, Place } from '../effect.ts';
+import type { Strand } from '../host.ts';
+import { runningMs } from '../limits.ts';
 import { performCalls } from './model-calls.ts';
 import { passGate, type AtModel } from './model-gate.ts';
 import { stopsHere } from './model-stop.ts';
 import { checkStuck } from './model-stuck.ts';
 import { costHere, hearsMore, takeTurn } from './model-turn.ts';
-import type { BlockFrame, ModelFrame } from './position.ts';
-import { finish } from './results.ts';
-import { takeRest } from './waits.ts';
+import type { BlockFrame, ModelFrame } from '../position.ts';
+import { finish } from '../results.ts';
+import { takeRest } from '../waits.ts';
 import { endTelling, sayTold } from './telling.ts';
 import { askAboutHold } from './model-hold.ts';
-import { record, type Walk } from './walk-state.ts';
+import { record, type Walk } from '../walk-state.ts';
 
 export function* walkModel(walk: Walk, strand: Strand, step: LlmStep, place: Place, frame: BlockFrame): Walking<Flow> {
   const label = labelOf(step);

@@ -3,26 +3,26 @@
  * a rule says so (`unfamiliar`, else `error`); without one the model is told, and at last asked to answer with
  * what it has.
  */
-import { entryOf } from '../language/catalogue.ts';
-import type { Answer } from '../language/events/question.ts';
-import type { FailureInfo } from '../language/failure.ts';
-import type { Json } from '../language/json.ts';
-import { modelUnchangedTurnsMax } from '../language/limits.ts';
-import type { EscalationRule } from '../language/model.ts';
-import { permissionOfCommand } from '../language/permissions.ts';
-import { forgives } from './attempts.ts';
+import { entryOf } from '../../language/catalogue.ts';
+import type { Answer } from '../../language/events/question.ts';
+import type { FailureInfo } from '../../language/failure.ts';
+import type { Json } from '../../language/json.ts';
+import { modelUnchangedTurnsMax } from '../../language/limits.ts';
+import type { EscalationRule } from '../../language/model.ts';
+import { permissionOfCommand } from '../../language/permissions.ts';
+import { forgives } from '../attempts.ts';
 import { turnsMax } from './build-turn.ts';
-import { offered } from './offered.ts';
-import type { Walking } from './drive.ts';
-import type { Halt, Said } from './effect.ts';
-import { aborted, canAsk, notify } from './escalation.ts';
-import { runningMs } from './limits.ts';
+import { offered } from '../offered.ts';
+import type { Walking } from '../drive.ts';
+import type { Halt, Said } from '../effect.ts';
+import { aborted, canAsk, notify } from '../escalation.ts';
+import { runningMs } from '../limits.ts';
 import type { AtModel } from './model-gate.ts';
-import type { CallFrame, ModelFrame, StuckFrame } from './position.ts';
-import { ruleForFailure } from './program.ts';
-import { ask } from './questions.ts';
-import { circleIn, markOf, marksMax } from './stuck.ts';
-import { record } from './walk-state.ts';
+import type { CallFrame, ModelFrame, StuckFrame } from '../position.ts';
+import { ruleForFailure } from '../program.ts';
+import { ask } from '../questions.ts';
+import { circleIn, markOf, marksMax } from '../stuck.ts';
+import { record } from '../walk-state.ts';
 
 /** How often the model is told before it is asked to answer. */
 const noticesMax = 2;

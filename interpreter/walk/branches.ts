@@ -6,19 +6,19 @@
  *
  * Over a list the one body of the step is walked for each item (items.ts), and a frame is kept of those under way alone.
  */
-import type { ParallelStep } from '../language/model.ts';
-import { driveAll, type Walking } from './drive.ts';
-import type { Strand } from './host.ts';
-import type { Ending, Flow, Place } from './effect.ts';
-import { isAbort, type FailureInfo } from '../language/failure.ts';
-import { endsEarly, linesAtOnce } from '../language/blocks.ts';
-import { defined } from '../language/defined.ts';
+import type { ParallelStep } from '../../language/model.ts';
+import { driveAll, type Walking } from '../drive.ts';
+import type { Strand } from '../host.ts';
+import type { Ending, Flow, Place } from '../effect.ts';
+import { isAbort, type FailureInfo } from '../../language/failure.ts';
+import { endsEarly, linesAtOnce } from '../../language/blocks.ts';
+import { defined } from '../../language/defined.ts';
 import { beginLines, itemsEnd, itemsLeft, itemsOf, type Items, type Lines } from './items.ts';
-import { walkInside } from './attempts.ts';
-import { labelOf } from './build-effect.ts';
-import type { BlockFrame, BranchFrame } from './position.ts';
-import { finish } from './results.ts';
-import { record, setVariable, type Walk } from './walk-state.ts';
+import { walkInside } from '../attempts.ts';
+import { labelOf } from '../build-effect.ts';
+import type { BlockFrame, BranchFrame } from '../position.ts';
+import { finish } from '../results.ts';
+import { record, setVariable, type Walk } from '../walk-state.ts';
 
 interface Fan {
   walk: Walk;

@@ -8,36 +8,36 @@
  * - I4 One switch over step types, closed by `satisfies never`.
  * - I6 Before every step: is the run cancelled, stopped, held, or over a limit?
  */
-import { isTruthy, tryEvaluate } from '../language/expression/evaluate.ts';
-import type { ConditionStep, LoopStep, Step } from '../language/model.ts';
-import { walkApproval } from './approval.ts';
-import { ANEW, walkAttempts, walkInside } from './attempts.ts';
+import { isTruthy, tryEvaluate } from '../../language/expression/evaluate.ts';
+import type { ConditionStep, LoopStep, Step } from '../../language/model.ts';
+import { walkApproval } from '../approval.ts';
+import { ANEW, walkAttempts, walkInside } from '../attempts.ts';
 import { walkParallel } from './branches.ts';
-import { askBudget, beginSegment, hasShare, settleSegment, spend } from './budget.ts';
-import { endWait, isAnswered, isPaidFor, walkEventWatch } from './waits.ts';
-import { wait, type Walking } from './drive.ts';
+import { askBudget, beginSegment, hasShare, settleSegment, spend } from '../budget.ts';
+import { endWait, isAnswered, isPaidFor, walkEventWatch } from '../waits.ts';
+import { wait, type Walking } from '../drive.ts';
 import { beginCleanUp, walkCleanUp } from './clean-up.ts';
-import { begun, isUnderWay, takeSkip } from './edits.ts';
+import { begun, isUnderWay, takeSkip } from '../edits.ts';
 import { takeGroup } from './groups.ts';
-import { labelOf, unknownInCheck } from './build-effect.ts';
-import { isCancelled, shieldOf, type SegmentReport, type Strand } from './host.ts';
-import type { Flow, Ending, Limit, Place } from './effect.ts';
-import { finish } from './results.ts';
-import { record, rootStrand, type Walk } from './walk-state.ts';
-import { holdAtLimit, limitReached, runningMs } from './limits.ts';
+import { labelOf, unknownInCheck } from '../build-effect.ts';
+import { isCancelled, shieldOf, type SegmentReport, type Strand } from '../host.ts';
+import type { Flow, Ending, Limit, Place } from '../effect.ts';
+import { finish } from '../results.ts';
+import { record, rootStrand, type Walk } from '../walk-state.ts';
+import { holdAtLimit, limitReached, runningMs } from '../limits.ts';
 import { walkLoop, type LoopBlock } from './loops.ts';
-import { walkAction } from './action-step.ts';
+import { walkAction } from '../action-step.ts';
 import { walkJoin } from './join.ts';
-import { returnListResults } from './list-portions.ts';
-import { walkModel } from './model-step.ts';
-import { namesAt } from './names.ts';
-import { CONTEXT_BLOCK, contextFrame } from './pass-context.ts';
-import { firstLoopFrame, leaveStep, openIn, type BlockFrame, type LoopFrame } from './position.ts';
+import { returnListResults } from '../list-portions.ts';
+import { walkModel } from '../models/model-step.ts';
+import { namesAt } from '../names.ts';
+import { CONTEXT_BLOCK, contextFrame } from '../pass-context.ts';
+import { firstLoopFrame, leaveStep, openIn, type BlockFrame, type LoopFrame } from '../position.ts';
 import { isPlain, walkFail, walkSet } from './plain-steps.ts';
-import { withdraw } from './questions.ts';
+import { withdraw } from '../questions.ts';
 import { timesLeft } from './segment-starts.ts';
 import { walkSleep } from './sleep.ts';
-import { revisionOf, stepNow, stepsOf, definitionPathOf, keySegmentOf } from './edited-paths.ts';
+import { revisionOf, stepNow, stepsOf, definitionPathOf, keySegmentOf } from '../edited-paths.ts';
 
 /** The run, from wherever its position stands: its own steps, and then what it always does. */
 export function* walkRun(walk: Walk): Walking<Flow> {

@@ -1,14 +1,14 @@
 /** Steps that ask nothing of the world: they are done where the walk stands, in a segment or outside. */
-import { shortened } from '../language/events/preview.ts';
-import type { FailureInfo } from '../language/failure.ts';
-import { faultOfValues } from '../language/json.ts';
-import type { FailStep, SetStep, Step } from '../language/model.ts';
-import { labelOf, strictFailure } from './build-effect.ts';
-import type { Flow, Place } from './effect.ts';
-import type { Strand } from './host.ts';
-import { namesAt, Reader } from './names.ts';
-import { finish } from './results.ts';
-import { record, setVariable, type Walk } from './walk-state.ts';
+import { shortened } from '../../language/events/preview.ts';
+import type { FailureInfo } from '../../language/failure.ts';
+import { faultOfValues } from '../../language/json.ts';
+import type { FailStep, SetStep, Step } from '../../language/model.ts';
+import { labelOf, strictFailure } from '../build-effect.ts';
+import type { Flow, Place } from '../effect.ts';
+import type { Strand } from '../host.ts';
+import { namesAt, Reader } from '../names.ts';
+import { finish } from '../results.ts';
+import { record, setVariable, type Walk } from '../walk-state.ts';
 
 const messageLengthMax = 2_000;
 

@@ -6,22 +6,22 @@
  * - The runs are waited for one after the other; all of them have to end, so the order costs no time.
  * - What this step has seen of the events is its own: watches of the run lose nothing by it.
  */
-import { outermost } from '../language/events/nested-runs.ts';
-import { shortened } from '../language/events/preview.ts';
-import type { FailureInfo } from '../language/failure.ts';
-import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
-import { joinedRunsMax, watchTimeoutMs } from '../language/limits.ts';
-import type { JoinStep } from '../language/model.ts';
-import { labelOf, unresolvedFailure } from './build-effect.ts';
-import type { Walking } from './drive.ts';
-import type { Flow, Place } from './effect.ts';
-import type { Strand } from './host.ts';
-import { heldMs } from './limits.ts';
-import { namesAt, Reader } from './names.ts';
-import type { BlockFrame, JoiningFrame } from './position.ts';
-import { finish } from './results.ts';
-import { catchEvent, deadline, refusedPattern } from './waits.ts';
-import { record, type Walk } from './walk-state.ts';
+import { outermost } from '../../language/events/nested-runs.ts';
+import { shortened } from '../../language/events/preview.ts';
+import type { FailureInfo } from '../../language/failure.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
+import { joinedRunsMax, watchTimeoutMs } from '../../language/limits.ts';
+import type { JoinStep } from '../../language/model.ts';
+import { labelOf, unresolvedFailure } from '../build-effect.ts';
+import type { Walking } from '../drive.ts';
+import type { Flow, Place } from '../effect.ts';
+import type { Strand } from '../host.ts';
+import { heldMs } from '../limits.ts';
+import { namesAt, Reader } from '../names.ts';
+import type { BlockFrame, JoiningFrame } from '../position.ts';
+import { finish } from '../results.ts';
+import { catchEvent, deadline, refusedPattern } from '../waits.ts';
+import { record, type Walk } from '../walk-state.ts';
 
 const shownMax = 80;
 /** How a model looks at runs. */

@@ -5,12 +5,12 @@
  * them, so a depth becomes an effort, and a threshold of certainty becomes turns in which the model holds its answer
  * against the question. What a step may do asks for a depth of its own, the more the harder it is to undo.
  */
-import { findCommand, type Permission } from '../language/catalogue.ts';
-import type { LlmStep } from '../language/model.ts';
-import type { Effort, Thinking } from '../language/settings.ts';
-import type { TurnOutcome } from './effect.ts';
-import type { ModelFrame } from './position.ts';
-import type { Walk } from './walk-state.ts';
+import { findCommand, type Permission } from '../../language/catalogue.ts';
+import type { LlmStep } from '../../language/model.ts';
+import type { Effort, Thinking } from '../../language/settings.ts';
+import type { TurnOutcome } from '../effect.ts';
+import type { ModelFrame } from '../position.ts';
+import type { Walk } from '../walk-state.ts';
 
 /** What each class of commands asks for at least. */
 const LEAST: Readonly<Record<Permission, number>> = { read: 1, write: 3, network: 3, shell: 4, delete: 4 };

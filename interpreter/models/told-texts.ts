@@ -1,9 +1,9 @@
 /** The texts that a model is given, with the names in scope: which of these they refer to, and the pictures among them. */
-import { textOf, type ScopeReader } from '../language/expression/scope.ts';
-import { isJsonObject, type Json } from '../language/json.ts';
-import { picturesMax } from '../language/limits.ts';
-import { picturesOf, pictureWords, withoutPictures, type FoundPicture } from '../language/models/pictures.ts';
-import { Reader } from './names.ts';
+import { textOf, type ScopeReader } from '../../language/expression/scope.ts';
+import { isJsonObject, type Json } from '../../language/json.ts';
+import { picturesMax } from '../../language/limits.ts';
+import { picturesOf, pictureWords, withoutPictures, type FoundPicture } from '../../language/models/pictures.ts';
+import { Reader } from '../names.ts';
 
 export class ToldTexts extends Reader {
   /** Names that the texts refer to. */

@@ -1,25 +1,25 @@
 /** From a model step and the names in scope to the turn, and the calls, that the host is asked for. */
-import { findCommand } from '../language/catalogue.ts';
-import type { FailureInfo } from '../language/failure.ts';
-import { isJsonObject, type Json } from '../language/json.ts';
-import { modelTimeoutMs, modelTurnsMax } from '../language/limits.ts';
-import type { CommandStep, LlmStep } from '../language/model.ts';
-import { tokensOf } from '../language/models/token-usage.ts';
-import { picturesOf, type FoundPicture } from '../language/models/pictures.ts';
-import { defined } from '../language/defined.ts';
-import type { TurnRequest } from './contract.ts';
-import { confinementOf, labelOf, secretsOf, strictFailure, withRights } from './build-effect.ts';
-import type { AutoCompact, CallPlace, CommandEffect, Opening, TurnEffect, TurnSettings, Place } from './effect.ts';
-import type { Strand } from './host.ts';
-import { remainingMs, runningMs } from './limits.ts';
-import { namesAt, Reader } from './names.ts';
+import { findCommand } from '../../language/catalogue.ts';
+import type { FailureInfo } from '../../language/failure.ts';
+import { isJsonObject, type Json } from '../../language/json.ts';
+import { modelTimeoutMs, modelTurnsMax } from '../../language/limits.ts';
+import type { CommandStep, LlmStep } from '../../language/model.ts';
+import { tokensOf } from '../../language/models/token-usage.ts';
+import { picturesOf, type FoundPicture } from '../../language/models/pictures.ts';
+import { defined } from '../../language/defined.ts';
+import type { TurnRequest } from '../contract.ts';
+import { confinementOf, labelOf, secretsOf, strictFailure, withRights } from '../build-effect.ts';
+import type { AutoCompact, CallPlace, CommandEffect, Opening, TurnEffect, TurnSettings, Place } from '../effect.ts';
+import type { Strand } from '../host.ts';
+import { remainingMs, runningMs } from '../limits.ts';
+import { namesAt, Reader } from '../names.ts';
 import { contextOf } from './opening-context.ts';
-import type { ModelFrame } from './position.ts';
-import { offered } from './offered.ts';
-import { reachOfCall, secretsNamed } from './reach.ts';
+import type { ModelFrame } from '../position.ts';
+import { offered } from '../offered.ts';
+import { reachOfCall, secretsNamed } from '../reach.ts';
 import { effortOf } from './thinking-depth.ts';
 import { ToldTexts } from './told-texts.ts';
-import type { Walk } from './walk-state.ts';
+import type { Walk } from '../walk-state.ts';
 
 export type BuiltTurn = { effect: TurnEffect; unresolved: string[] } | { failure: FailureInfo };
 

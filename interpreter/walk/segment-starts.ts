@@ -2,12 +2,12 @@
  * Where segments begin: at a quick step, and at a parallel step whose branches begin with quick ones. A parallel step that
  * a segment had to leave open, because it had done its share, is gone on with by another.
  */
-import { isQuickFan, isQuickWithin } from '../language/blocks.ts';
-import type { Catalogue } from '../language/catalogue.ts';
-import type { Step } from '../language/model.ts';
-import { isQuick, type AskingLimits } from './build-effect.ts';
-import type { BlockFrame, OpenFrame } from './position.ts';
-import type { Walk } from './walk-state.ts';
+import { isQuickFan, isQuickWithin } from '../../language/blocks.ts';
+import type { Catalogue } from '../../language/catalogue.ts';
+import type { Step } from '../../language/model.ts';
+import { isQuick, type AskingLimits } from '../build-effect.ts';
+import type { BlockFrame, OpenFrame } from '../position.ts';
+import type { Walk } from '../walk-state.ts';
 
 export function beginsSegment(step: Step, catalogue: Catalogue, limits: AskingLimits): boolean {
   if (step.type !== 'parallel') return isQuick(step, catalogue, limits);

@@ -2,15 +2,15 @@
  * `stopWhen`: whether the turns of a model step end although the model has not said that it is done. It is read
  * after each turn that called something, when its calls have ended, and before the next turn.
  */
-import { isTruthy, tryEvaluate } from '../language/expression/evaluate.ts';
-import { ownProperty, type ScopeReader } from '../language/expression/scope.ts';
-import type { JsonObject } from '../language/json.ts';
-import { replyValue } from '../language/models/reply-value.ts';
-import { unknownInCheck } from './build-effect.ts';
+import { isTruthy, tryEvaluate } from '../../language/expression/evaluate.ts';
+import { ownProperty, type ScopeReader } from '../../language/expression/scope.ts';
+import type { JsonObject } from '../../language/json.ts';
+import { replyValue } from '../../language/models/reply-value.ts';
+import { unknownInCheck } from '../build-effect.ts';
 import { failing, type AtModel } from './model-gate.ts';
-import type { Halt } from './effect.ts';
+import type { Halt } from '../effect.ts';
 import { besideOf } from './model-turn.ts';
-import { namesAt } from './names.ts';
+import { namesAt } from '../names.ts';
 
 export function stopsHere(at: AtModel): Halt | null {
   const { step, place, open } = at;

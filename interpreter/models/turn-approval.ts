@@ -2,13 +2,13 @@
  * A model that a rule asks about: the question comes before its first turn, and the answer holds for the turns of the
  * step with the same model and the same tools. What the model calls is judged by itself.
  */
-import { canonicalText } from '../language/canonical.ts';
-import type { Json, JsonObject } from '../language/json.ts';
-import { askPersona, forgetAnswer } from './approval.ts';
-import type { Effect, TurnEffect } from './effect.ts';
-import { runningMs } from './limits.ts';
+import { canonicalText } from '../../language/canonical.ts';
+import type { Json, JsonObject } from '../../language/json.ts';
+import { askPersona, forgetAnswer } from '../approval.ts';
+import type { Effect, TurnEffect } from '../effect.ts';
+import { runningMs } from '../limits.ts';
 import type { AtModel } from './model-gate.ts';
-import type { Asks } from './pass-action.ts';
+import type { Asks } from '../pass-action.ts';
 
 export function asksAboutTurn({ walk, strand, step, place, open }: AtModel): Asks {
   return {

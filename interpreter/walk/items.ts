@@ -1,20 +1,20 @@
 /** The items of a parallel step over a list: each goes through the steps of the step once, with variables of its own. */
-import { blocksOf } from '../language/blocks.ts';
-import { previewOf, shortened } from '../language/events/preview.ts';
-import { tryEvaluate } from '../language/expression/evaluate.ts';
-import { listOf } from '../language/expression/scope.ts';
-import type { ItemsEnd } from '../language/events/run-event.ts';
-import type { FailureInfo } from '../language/failure.ts';
-import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
-import { itemShownMax, listBytesMax } from '../language/limits.ts';
-import type { ParallelStep, Step } from '../language/model.ts';
-import { variablesSetBy } from '../language/references/variables-set.ts';
-import { defined } from '../language/defined.ts';
-import type { Place } from './effect.ts';
-import type { Strand } from './host.ts';
-import { namesAt } from './names.ts';
-import type { BranchFrame, ItemsFrame } from './position.ts';
-import { record, type Walk } from './walk-state.ts';
+import { blocksOf } from '../../language/blocks.ts';
+import { previewOf, shortened } from '../../language/events/preview.ts';
+import { tryEvaluate } from '../../language/expression/evaluate.ts';
+import { listOf } from '../../language/expression/scope.ts';
+import type { ItemsEnd } from '../../language/events/run-event.ts';
+import type { FailureInfo } from '../../language/failure.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
+import { itemShownMax, listBytesMax } from '../../language/limits.ts';
+import type { ParallelStep, Step } from '../../language/model.ts';
+import { variablesSetBy } from '../../language/references/variables-set.ts';
+import { defined } from '../../language/defined.ts';
+import type { Place } from '../effect.ts';
+import type { Strand } from '../host.ts';
+import { namesAt } from '../names.ts';
+import type { BranchFrame, ItemsFrame } from '../position.ts';
+import { record, type Walk } from '../walk-state.ts';
 
 export interface Lines {
   branches: BranchFrame[];

@@ -2,10 +2,10 @@
  * What a person tells the model of a step that is under way: a message of the user before its next turn. It is
  * taken once by its id, waits in the position until a turn has it, and is kept from no turn but the last.
  */
-import { tellBytesMax, tellsWaitingMax } from '../language/limits.ts';
+import { tellBytesMax, tellsWaitingMax } from '../../language/limits.ts';
 import { openModels } from './open-models.ts';
-import type { ModelFrame, Position, Telling } from './position.ts';
-import { record, type Walk } from './walk-state.ts';
+import type { ModelFrame, Position, Telling } from '../position.ts';
+import { record, type Walk } from '../walk-state.ts';
 
 const tellsKeptMax = 100;
 

@@ -8,15 +8,15 @@
  * - Waiting is time that the run is held: no limit counts it. A run that ends before it had the group has
  *   nothing to clean up.
  */
-import { isJsonObject } from '../language/json.ts';
-import { groupNameMax } from '../language/limits.ts';
-import type { FailureInfo } from '../language/failure.ts';
-import { wait, type Walking } from './drive.ts';
-import type { Flow, GroupPlace } from './effect.ts';
-import type { GroupTurn, Strand } from './host.ts';
-import { heldMs } from './limits.ts';
-import { namesAt, Reader } from './names.ts';
-import { record, rootStrand, type Walk } from './walk-state.ts';
+import { isJsonObject } from '../../language/json.ts';
+import { groupNameMax } from '../../language/limits.ts';
+import type { FailureInfo } from '../../language/failure.ts';
+import { wait, type Walking } from '../drive.ts';
+import type { Flow, GroupPlace } from '../effect.ts';
+import type { GroupTurn, Strand } from '../host.ts';
+import { heldMs } from '../limits.ts';
+import { namesAt, Reader } from '../names.ts';
+import { record, rootStrand, type Walk } from '../walk-state.ts';
 
 /** What the wait is called where steps have their key. */
 export const GROUP_KEY = 'concurrency.group';

@@ -1,13 +1,13 @@
 /** Between two things that a model step does: may it go on? */
-import type { LlmStep } from '../language/model.ts';
-import { flowOf } from './attempts.ts';
+import type { LlmStep } from '../../language/model.ts';
+import { flowOf } from '../attempts.ts';
 import { stepTimeLeft } from './build-turn.ts';
-import { wait, type Walking } from './drive.ts';
-import { isCancelled, shieldOf, type Strand } from './host.ts';
-import { holdAtLimit, limitReached } from './limits.ts';
-import type { ModelFrame } from './position.ts';
-import type { Walk } from './walk-state.ts';
-import type { Halt, Place } from './effect.ts';
+import { wait, type Walking } from '../drive.ts';
+import { isCancelled, shieldOf, type Strand } from '../host.ts';
+import { holdAtLimit, limitReached } from '../limits.ts';
+import type { ModelFrame } from '../position.ts';
+import type { Walk } from '../walk-state.ts';
+import type { Halt, Place } from '../effect.ts';
 
 export interface AtModel {
   walk: Walk;

@@ -6,24 +6,24 @@
  * passes are spent; an inner loop that reaches its own `maxIterations` or `timeoutMs` ends with a
  * warning, and the run goes on.
  */
-import { isTruthy, tryEvaluate } from '../language/expression/evaluate.ts';
-import type { FailureInfo } from '../language/failure.ts';
-import type { Json } from '../language/json.ts';
-import type { LoopConfig } from '../language/model.ts';
-import { listOf } from '../language/expression/scope.ts';
-import { valueOfEvent } from '../language/events/published-event.ts';
-import { flowOf } from './attempts.ts';
-import type { Walking } from './drive.ts';
-import { readEventPattern, unknownInCheck } from './build-effect.ts';
-import type { Strand } from './host.ts';
-import type { Flow } from './effect.ts';
-import { stepKey } from './keys.ts';
-import { heldMs, holdAtLimit, passesSpent, remainingMs, runningMs } from './limits.ts';
-import { namesAt } from './names.ts';
-import { tallyPass } from './outcome.ts';
-import { leaveStep, type LoopFrame } from './position.ts';
-import { record, setVariable, type Walk } from './walk-state.ts';
-import { deadline, takeRest, catchEvent, refusedPattern } from './waits.ts';
+import { isTruthy, tryEvaluate } from '../../language/expression/evaluate.ts';
+import type { FailureInfo } from '../../language/failure.ts';
+import type { Json } from '../../language/json.ts';
+import type { LoopConfig } from '../../language/model.ts';
+import { listOf } from '../../language/expression/scope.ts';
+import { valueOfEvent } from '../../language/events/published-event.ts';
+import { flowOf } from '../attempts.ts';
+import type { Walking } from '../drive.ts';
+import { readEventPattern, unknownInCheck } from '../build-effect.ts';
+import type { Strand } from '../host.ts';
+import type { Flow } from '../effect.ts';
+import { stepKey } from '../keys.ts';
+import { heldMs, holdAtLimit, passesSpent, remainingMs, runningMs } from '../limits.ts';
+import { namesAt } from '../names.ts';
+import { tallyPass } from '../outcome.ts';
+import { leaveStep, type LoopFrame } from '../position.ts';
+import { record, setVariable, type Walk } from '../walk-state.ts';
+import { deadline, takeRest, catchEvent, refusedPattern } from '../waits.ts';
 
 type EventLoop = Extract<LoopConfig, { type: 'event' }>;
 
