@@ -16,7 +16,7 @@ import type { Definition } from '../language/model.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { openStore } from '../prisma/store/open-store.ts';
 import { keysIn, newKeyText, type SealKeys } from '../services/config/seal-key.ts';
-import { loadBundle } from '../worker/bundle.ts';
+import { loadBundle } from '../runs/bundle.ts';
 import { connectWorker } from '../worker/worker-connection.ts';
 import { startWorker, STORE_POOL_SIZE } from '../worker/worker.ts';
 import { LOOK, LOOK_FACTS, NOOP, NOOP_FACTS } from './definitions.ts';

@@ -6,9 +6,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { SavedOrigin } from '../language/events/run-event.ts';
-import type { StoredDefinition } from '../prisma/store/contract/contract.ts';
+import type { Store, StoredDefinition } from '../prisma/store/contract/contract.ts';
 import { ClientError } from './client.ts';
-import type { OpenClient } from './open-client.ts';
 import {
   commandsOf,
   filesAround,
@@ -36,11 +35,14 @@ export interface FoundDefinition extends DefinitionRead {
   notices: string[];
 }
 
+/** The definitions in the store; null where it is not up. */
+export type SavedIfUp = () => Promise<Pick<Store['definitions'], 'find'> | null>;
+
 export async function findDefinition(
   given: string,
   project: string,
   commands: Commands,
-  client: Pick<OpenClient, 'storeIfUp'>,
+  savedIfUp: SavedIfUp,
 ): Promise<FoundDefinition> {
   const files = filesOfProject(project, commands);
   const file = isPathGiven(given) ? resolve(given) : files.find(given);
@@ -50,7 +52,7 @@ export async function findDefinition(
       (known) =>
         readDefinitionFile(file, { ...inProject(commands), known, refused: around.refused, near: around.near }),
       around,
-      { project, client },
+      { project, savedIfUp },
     );
   }
   const written = files.written(given);
@@ -58,13 +60,13 @@ export async function findDefinition(
     const { refused, near } = files;
     return resolveReferences((known) => readStored(written, { ...commandsOf(commands), known, refused, near }), files, {
       project,
-      client,
+      savedIfUp,
     });
   }
-  const store = await client.storeIfUp();
-  const stored = (await store?.definitions.find(given)) ?? null;
+  const saved = await savedIfUp();
+  const stored = (await saved?.find(given)) ?? null;
   if (stored === null) {
-    const where = store === null ? ' in files, and the store is not up' : '';
+    const where = saved === null ? ' in files, and the store is not up' : '';
     const hint = existsSync(given)
       ? `to read the file of that name, write "./${given}".`
       : `${nearestOf(given, files.names(), (name) => `write "${name}", or `)}give the path of a file.`;
@@ -74,7 +76,7 @@ export async function findDefinition(
     (known) =>
       readStored(stored.definition, { ...commandsOf(commands), known, refused: files.refused, near: files.near }),
     files,
-    { project, client },
+    { project, savedIfUp },
   );
   const { originOf, savedNotices } = await import('./saved-copy.ts');
   return {
@@ -91,7 +93,7 @@ const readStored = (definition: object, { known, refused, near, ...commands }: N
 async function resolveReferences(
   read: (known: Known) => DefinitionRead,
   files: DefinitionFiles,
-  { project, client }: { project: string; client: Pick<OpenClient, 'storeIfUp'> },
+  { project, savedIfUp }: { project: string; savedIfUp: SavedIfUp },
 ): Promise<FoundDefinition> {
   const stored = new Map<string, StoredDefinition | null>();
   const found = async (result: DefinitionRead, known: Known): Promise<FoundDefinition> => {
@@ -111,8 +113,8 @@ async function resolveReferences(
     if (missing.size === 0 || round === roundsMax) return found(result, known);
     if (result.problems.some(({ code, severity }) => severity === 'error' && code !== 'UNKNOWN_DEFINITION'))
       return found(result, known);
-    const store = await client.storeIfUp();
-    if (store === null) return found(result, known);
-    for (const name of missing) stored.set(name, await store.definitions.find(name));
+    const saved = await savedIfUp();
+    if (saved === null) return found(result, known);
+    for (const name of missing) stored.set(name, await saved.find(name));
   }
 }

@@ -48,13 +48,24 @@ function foldersIn(project: string): string[] {
     .map(({ name }) => join(project, name));
 }
 
-/** What is saved under the name of a file's definition, where it is something else. */
-export async function differingCopy(
-  store: Pick<Store, 'definitions'>,
-  definition: StoredDefinition['definition'],
-  file: string,
-): Promise<string | null> {
-  const stored = await store.definitions.find(definition.name);
-  if (stored === null || stored.hash === contentHash(definition)) return null;
-  return `the saved copy of "${definition.name}" (${versionText(stored)}) differs from ${file}; "sentinel save ${file}" saves the file`;
+export interface DefinitionFile {
+  file: string;
+  definition: StoredDefinition['definition'];
+}
+
+/** A sentence for each file whose definition is saved under its name as something else. */
+export async function differingCopies(
+  { definitions }: Pick<Store, 'definitions'>,
+  files: readonly DefinitionFile[],
+): Promise<string[]> {
+  const found = await Promise.all(
+    files.map(async ({ file, definition }) => {
+      const stored = await definitions.find(definition.name);
+      if (stored === null || stored.hash === contentHash(definition)) return [];
+      return [
+        `the saved copy of "${definition.name}" (${versionText(stored)}) differs from ${file}; "sentinel save ${file}" saves the file`,
+      ];
+    }),
+  );
+  return found.flat();
 }

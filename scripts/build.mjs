@@ -36,7 +36,7 @@ if (await writeGenerated(root)) run('typescript/bin/tsc', ['-p', 'tsconfig.build
 keepDeclarations(root);
 await bundlePrisma(join(root, 'dist', 'prisma', 'generated', 'client.js'));
 
-const { buildBundle, BUNDLE_FILE } = await import(pathToFileURL(join(root, 'dist', 'worker', 'bundle.js')).href);
+const { buildBundle, BUNDLE_FILE } = await import(pathToFileURL(join(root, 'dist', 'runs', 'bundle.js')).href);
 writeFileSync(join(root, 'dist', BUNDLE_FILE), await buildBundle());
 
 const catalogueModule = await import(pathToFileURL(join(root, 'dist', 'systems', 'catalogue.js')).href);

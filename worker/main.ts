@@ -12,7 +12,7 @@ import type { Store } from '../prisma/store/contract/contract.ts';
 import { openStore } from '../prisma/store/open-store.ts';
 import { closeInherited } from '../services/processes/own-descriptors.ts';
 import { abortable, onEndSignals } from '../services/processes/end-signals.ts';
-import { loadBundle } from './bundle.ts';
+import { loadBundle } from '../runs/bundle.ts';
 import {
   type Config,
   connectionOptions,

@@ -16,7 +16,7 @@ import type { Policy } from '../language/policy/policy.ts';
 import { policiesOfProject } from '../runs/policies.ts';
 import { runStarter, type RunServices } from '../runs/start-run.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
-import { buildIdOf, failureConverterPath } from './bundle.ts';
+import { buildIdOf, failureConverterPath } from '../runs/bundle.ts';
 import type { WorkerVersion } from '../services/config/config.ts';
 import type { SealKeys } from '../services/config/seal-key.ts';
 import { isQueueOfProject } from '../services/config/project-queue.ts';

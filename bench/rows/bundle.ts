@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
-import { buildBundle } from '../../worker/bundle.ts';
+import { buildBundle } from '../../runs/bundle.ts';
 import { bounded, median, type Row } from '../report.ts';
 import { packageRoot, type World } from '../world.ts';
 

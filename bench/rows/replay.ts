@@ -3,7 +3,7 @@ import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
 import { viewerOf } from '../../runs/temporal-connection.ts';
 import { payloadStorage } from '../../prisma/store/values/payload-driver.ts';
-import { loadBundle } from '../../worker/bundle.ts';
+import { loadBundle } from '../../runs/bundle.ts';
 import { shaped, SHAPES } from '../definitions.ts';
 import { bounded, median, type Row } from '../report.ts';
 import { packageRoot, type World } from '../world.ts';

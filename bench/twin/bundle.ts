@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { readable } from '../../worker/bundle.ts';
+import { readable } from '../../runs/bundle.ts';
 
 /** Writes the code into the folder and returns its file. */
 export async function writeTwinBundle(folder: string): Promise<string> {

@@ -1,6 +1,6 @@
 /** What models say, in lines as they grow: each turn under its key, behind a bar, so that nothing looks like a line of ours. */
 import { markOf } from '../../language/models/model-streams.ts';
-import { wrapped } from '../../prisma/store/logs/wrapped.ts';
+import { wrapped } from '../../language/events/wrapped.ts';
 import type { FollowedPiece } from '../../client/follow/follow-run.ts';
 import { depthOf } from '../../client/show/step-keys.ts';
 import type { Output } from '../output/output.ts';

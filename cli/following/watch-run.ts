@@ -11,8 +11,6 @@ import { ClientError } from '../../client/client.ts';
 import type { OpenClient } from '../../client/open-client.ts';
 import { CANCEL_MAX_MS } from '../../client/cancel-run.ts';
 import type { Json } from '../../language/json.ts';
-import type { Store } from '../../prisma/store/contract/contract.ts';
-import { emittedBy } from '../../client/follow/emitted-data.ts';
 import type { FollowedEvent } from '../../client/follow/follow-run.ts';
 import { pollUntil } from '../../client/follow/poll-until.ts';
 import { EXIT, exitCodeOfRun } from '../output/exit-codes.ts';
@@ -42,9 +40,8 @@ export async function watchRun(client: OpenClient, handle: string, output: Outpu
         output.object({ type: 'said', handle: followed.handle, ...followed.said });
         continue;
       }
-      const store = await client.store();
-      const emitted = await dataOf(store, followed);
-      const printed = await saidByFailed(store, followed);
+      const emitted = await dataOf(client, followed);
+      const printed = await saidByFailed(client, followed);
       view.show(followed, emitted, printed);
       output.object({ ...followed.event, handle: followed.handle, ...(emitted === null ? {} : { data: emitted }) });
       if (printed.length > 0)
@@ -70,9 +67,9 @@ export async function watchRun(client: OpenClient, handle: string, output: Outpu
 }
 
 /** What a step emitted; null where it emitted nothing. */
-async function dataOf(store: Store, { handle, event }: FollowedEvent): Promise<Json> {
+async function dataOf(client: OpenClient, { handle, event }: FollowedEvent): Promise<Json> {
   if (event.type !== 'step-finished' || event.step !== 'emit' || event.outcome !== 'ok') return null;
-  return emittedBy(store, handle, event.key);
+  return client.emittedBy(handle, event.key);
 }
 
 /** False for a pause or a question that is over: the events of the past are followed too. */

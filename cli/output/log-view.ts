@@ -1,5 +1,5 @@
 /** Lines of a log on the screen: with the key of their step where several printed, and with times where they are asked for. */
-import type { LogLine } from '../../prisma/store/contract/contract.ts';
+import type { LogLine } from '../../client/contract/shown.ts';
 import type { Output } from './output.ts';
 
 export interface LogOptions {

@@ -57,7 +57,7 @@ export async function readRequest(
     known,
     notices,
     persona: owner,
-  } = await findDefinition(given, project, commands, client);
+  } = await findDefinition(given, project, commands, client.definitionsIfUp);
   for (const notice of notices) output.note(`sentinel: ${notice}`);
   for (const line of problemLines(problems, output.paint)) output.note(line);
   if (definition === null || hasErrors(problems)) {

@@ -68,7 +68,7 @@ async function readNamed(name: string, project: string, commands: Commands, outp
     import('../../client/find-definition.ts'),
     import('./with-client.ts'),
   ]);
-  const found = await withClient(output, (client) => findDefinition(name, project, commands, client));
+  const found = await withClient(output, (client) => findDefinition(name, project, commands, client.definitionsIfUp));
   for (const notice of found.notices) output.note(`sentinel: ${notice}`);
   return found;
 }

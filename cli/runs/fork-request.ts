@@ -66,7 +66,7 @@ export async function startFork(
   const { project } = await client.find(request.handle);
   const [{ forkRun }, { ownBundle }, parts] = await Promise.all([
     import('../../client/history/fork-run.ts'),
-    import('../../client/history/bundle.ts'),
+    import('../../runs/bundle.ts'),
     client.parts(undefined, project),
   ]);
   const { handle, of, at, items } = await forkRun(

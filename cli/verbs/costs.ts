@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { dollars } from '../../language/events/cost-words.ts';
 import { defined } from '../../language/defined.ts';
-import { COST_GROUPS, type CostGroup, type CostSum } from '../../prisma/store/contract/models/spending-contract.ts';
+import { COST_GROUPS, type CostGroup, type CostSum } from '../../client/contract/shown.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { table } from '../output/table.ts';
 import { momentOf } from '../request/moment.ts';

@@ -24,7 +24,7 @@ Examples:
       const { systemEntries } = await import('../../client/lookup/project-systems.ts');
       const [services, made] = await Promise.all([
         inspectServices(process.env, workflowIdOf),
-        withClient(output, async (client) => (await (await client.storeIfUp())?.systems.list()) ?? null),
+        withClient(output, (client) => client.systemsIfUp()),
       ]);
       const entries = [...services.entries, ...(await systemEntries(process.cwd(), made))];
       const ok = entries.every((entry) => entry.ok);

@@ -159,7 +159,12 @@ async function definitionOf(
 ) {
   const { findDefinition } = await import('../../client/find-definition.ts');
   const isPath = isDefinitionFile(definition) || definition.includes('/');
-  return findDefinition(isPath ? resolve(dirname(file), definition) : definition, project, commands, client);
+  return findDefinition(
+    isPath ? resolve(dirname(file), definition) : definition,
+    project,
+    commands,
+    client.definitionsIfUp,
+  );
 }
 
 function refuse(name: string, problems: Parameters<typeof problemLines>[0], output: Output): number {

@@ -1,18 +1,14 @@
 /** `sentinel events [PATTERN]`: published events with their data. */
 import type { Command } from 'commander';
-import type { KeptEvent, KeptQuery } from '../../prisma/store/contract/event-contract.ts';
+import type { KeptEvent } from '../../client/contract/shown.ts';
 import { previewOf } from '../../language/events/preview.ts';
 import { defined } from '../../language/defined.ts';
-import type { OpenClient } from '../../client/open-client.ts';
 import { oneLine } from '../../client/show/trace.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
 import { lastAsRun } from '../runs/handles-typed.ts';
 import { runNamed } from '../runs/run-named.ts';
-
-/** Events that one request returns while following. */
-const PAGE = 500;
 
 interface Options {
   json?: boolean;
@@ -50,44 +46,19 @@ async function events(pattern: string | undefined, options: Options): Promise<vo
     const handle = options.run === undefined ? undefined : await runNamed(client, options.run);
     if (handle !== undefined) await client.find(handle);
     const query = defined({ pattern, handle });
-    const { signals } = await client.store();
-    const found = await signals.kept({ ...query, limit: options.limit });
+    const found = await client.published({ ...query, limit: options.limit });
     for (const event of found) show(event, output);
     if (options.follow === true) {
       for (const event of found) output.object(event);
-      await follow(client, query, found.at(-1)?.position ?? 0, output);
+      for await (const event of client.followPublished(query, found.at(-1)?.position ?? 0)) {
+        output.object(event);
+        show(event, output);
+      }
     } else {
       output.object(found);
       if (found.length === 0) output.note('sentinel: nothing of that kind was published.');
     }
   });
-}
-
-async function follow(
-  client: OpenClient,
-  query: Omit<KeptQuery, 'limit'>,
-  from: number,
-  output: Output,
-): Promise<void> {
-  const { signals } = await client.store();
-  const published = signals.listen();
-  try {
-    for (let after = from; ;) {
-      // Asked before reading: a run that has ended by then publishes no further events.
-      const isOver = query.handle !== undefined && (await client.find(query.handle)).finishedAt !== null;
-      const found = await signals.kept({ ...query, after, limit: PAGE });
-      for (const event of found) {
-        output.object(event);
-        show(event, output);
-      }
-      after = found.at(-1)?.position ?? after;
-      if (found.length === PAGE) continue;
-      if (isOver) return;
-      await published.next(undefined);
-    }
-  } finally {
-    published.close();
-  }
 }
 
 function show({ name, data, handle, key, at }: KeptEvent, { line, paint }: Output): void {

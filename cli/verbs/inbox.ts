@@ -1,6 +1,6 @@
 /** `sentinel inbox`, and `sentinel inbox show HANDLE [ID]`. */
 import type { Command } from 'commander';
-import type { InboxItem } from '../../prisma/store/contract/contract.ts';
+import type { InboxItem } from '../../client/contract/shown.ts';
 import { briefLines, valueLines } from '../../language/events/shown-value.ts';
 import { defined } from '../../language/defined.ts';
 import { ClientError } from '../../client/client.ts';
@@ -104,8 +104,7 @@ async function clearOne(given: string, id: string | undefined, options: Options)
 
 /** Nothing happens to an id that is no message's: whoever typed it is told. One that was seen before stays seen. */
 async function refuseUnlessTold(client: OpenClient, handle: string, id: string): Promise<void> {
-  const { inbox: stored } = await client.store();
-  const items = (await stored.list({ handle, id, all: true })).filter((item) => item.handle === handle);
+  const items = await client.asked(handle, id);
   if (items.some(({ state }) => state === 'told' || state === 'seen')) return;
   throw items.length === 0
     ? new ClientError(

@@ -1,6 +1,6 @@
 /** `sentinel incidents [QUESTION…]`. */
 import type { Command } from 'commander';
-import { INCIDENT_KINDS, type Incident, type IncidentKind } from '../../prisma/store/contract/incident-contract.ts';
+import { INCIDENT_KINDS, type Incident, type IncidentKind } from '../../client/contract/shown.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { momentOf } from '../request/moment.ts';
 import { oneOf, wholeNumber } from '../request/usage.ts';

@@ -1,6 +1,6 @@
 /** `sentinel leases`. */
 import type { Command } from 'commander';
-import type { LeaseName, PlaceInLease } from '../../prisma/store/contract/lease-contract.ts';
+import type { LeaseName, PlaceInLease } from '../../client/contract/shown.ts';
 import { oneLine } from '../../client/show/trace.ts';
 import { openOutput } from '../output/output.ts';
 import { table } from '../output/table.ts';
@@ -44,7 +44,7 @@ Examples:
 async function leases(options: Options): Promise<void> {
   const output = openOutput(options);
   await withClient(output, async (client) => {
-    const places = await (await client.store()).leases.places(shownMax);
+    const places = await client.places(shownMax);
     output.object(byLease(places));
     if (places.length === 0) output.line('No run and no step has a place in a lease.');
     const rows = places.map((place) => [

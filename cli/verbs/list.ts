@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { RunOutcome, RunStatus } from '../../language/events/run-event.ts';
-import type { Run, RunQuery } from '../../prisma/store/contract/contract.ts';
+import type { Run, RunQuery } from '../../client/contract/shown.ts';
 import { durationText } from '../../client/show/trace.ts';
 import type { FailingRun } from '../../client/lookup/run-report.ts';
-import { groupsOf, type GroupReport } from '../../client/lookup/run-groups.ts';
+import type { GroupReport } from '../../client/lookup/run-groups.ts';
 import { waitingBelow } from '../../client/lookup/waiting-runs.ts';
 import { openOutput } from '../output/output.ts';
 import { statusText } from '../output/report-lines.ts';
@@ -64,8 +64,7 @@ async function list(options: Options): Promise<void> {
     const runs = await client.list(query);
     const under = runs.filter((run) => run.status === 'running').map(({ handle }) => handle);
     const [waiting, failing] = await Promise.all([waitingBelow(client, under), client.failing(runs)]);
-    const groups = await groupsOf(
-      await client.store(),
+    const groups = await client.groupsOf(
       runs.flatMap(({ handle, finishedAt }) => (finishedAt === null ? [handle] : [])),
     );
     output.object(

@@ -1,6 +1,6 @@
 /** `sentinel logs HANDLE`. */
 import type { Command } from 'commander';
-import type { LogQuery } from '../../prisma/store/contract/contract.ts';
+import type { LogQuery } from '../../client/contract/shown.ts';
 import { LogView } from '../output/log-view.ts';
 import { openOutput } from '../output/output.ts';
 import { oneOf, usage, wholeNumber } from '../request/usage.ts';
@@ -57,11 +57,9 @@ async function tail(given: string, options: Options): Promise<void> {
   const output = openOutput(options);
   await withRun(output, given, async (client, handle) => {
     await client.find(handle);
-    const { logs } = await client.store();
-    const lines = await logs.tail(handle, queryOf(options), options.lines);
+    const { lines, isOfSeveral } = await client.logs(handle, queryOf(options), options.lines);
     output.object({ handle, stream: options.stream, lines });
-    const isOfSeveral = !output.json && (await logs.isOfSeveralSteps(handle, queryOf(options)));
-    new LogView(output, handle, options).showAll(lines, isOfSeveral);
+    new LogView(output, handle, options).showAll(lines, !output.json && (await isOfSeveral()));
     if (lines.length === 0 && options.lines > 0) sayNothing(handle, options, output.note);
   });
 }
@@ -72,7 +70,7 @@ async function follow(given: string, options: Options): Promise<void> {
     await client.find(handle);
     const view = new LogView(output, handle, options);
     let isEmpty = true;
-    for await (const line of (await client.store()).logs.follow(handle, queryOf(options), {})) {
+    for await (const line of client.followLogs(handle, queryOf(options))) {
       isEmpty = false;
       output.object(line);
       view.show(line);

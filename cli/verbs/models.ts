@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { ShownModel, ShownProvider } from '../../world/models/inventory.ts';
-import type { CircuitState } from '../../prisma/store/contract/models/limit-contract.ts';
+import type { CircuitState } from '../../client/contract/shown.ts';
 import { circuitWords } from '../../services/circuit-words.ts';
 import type { Prices } from '../../world/models/records/facts.ts';
 import { EXIT } from '../output/exit-codes.ts';

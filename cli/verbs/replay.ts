@@ -1,11 +1,7 @@
 /** `sentinel replay HANDLE`: checks whether the code of this version can continue the run and records the same events. */
 import type { Command } from 'commander';
-import type { History } from '@temporalio/common/lib/proto-utils.js';
-import type { RunEvent } from '../../language/events/run-event.ts';
-import { handleOf, workflowIdOf } from '../../workflows/messages/messages.ts';
-import type { OpenClient } from '../../client/open-client.ts';
 import type { EventDifference } from '../../workflows/history/compare-events.ts';
-import type { ReplayReport } from '../../client/history/replay-run.ts';
+import type { ReplayedRun } from '../../client/replayed-run.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { usage } from '../request/usage.ts';
@@ -43,67 +39,17 @@ Examples:
       const history =
         file === undefined ? null : (await import('../../client/history/history-file.ts')).readHistoryFile(file);
       const report = await (history === null
-        ? withRun(output, handle ?? '', replayStored)
-        : withClient(output, (client) => replayFile(client, history)));
+        ? withRun(output, handle ?? '', async (client, named) => (await replaying()).replayStored(client, named))
+        : withClient(output, async (client) => (await replaying()).replayFile(client, history)));
       output.object(report);
       tell(report, output);
       process.exitCode = report.ok ? EXIT.ok : EXIT.failed;
     });
 }
 
-type Told = ReplayReport & { handle: string };
+const replaying = () => import('../../client/replayed-run.ts');
 
-async function replayStored(client: OpenClient, handle: string): Promise<Told> {
-  await client.find(handle);
-  const [{ replayRun }, { historyOf, partsOf }, { ownBundle }, { viewerOf }, { store, client: temporal }] =
-    await Promise.all([
-      import('../../client/history/replay-run.ts'),
-      import('../../client/history/histories.ts'),
-      import('../../client/history/bundle.ts'),
-      import('../../runs/temporal-connection.ts'),
-      client.parts(),
-    ]);
-  const histories = async function* (): AsyncGenerator<History> {
-    for (const { runId } of await partsOf(temporal, handle)) yield await historyOf(temporal, handle, runId);
-  };
-  const stored = async (): Promise<{ events: RunEvent[]; hasEnded: boolean }> => {
-    const { finishedAt } = await client.find(handle);
-    return { events: await client.events(handle), hasEnded: finishedAt !== null };
-  };
-  return {
-    handle,
-    ...(await replayRun(
-      { bundle: await ownBundle(), store, viewer: viewerOf(temporal) },
-      workflowIdOf(handle),
-      histories(),
-      stored,
-    )),
-  };
-}
-
-/** Large values of a run are in the store. A history without large values needs no store, and one that is not sealed no key. */
-async function replayFile(client: OpenClient, history: History): Promise<Told> {
-  const [{ replayRun }, { ownBundle }, { keysIfThere }, { PayloadSeal }, { readConfig }] = await Promise.all([
-    import('../../client/history/replay-run.ts'),
-    import('../../client/history/bundle.ts'),
-    import('../../services/seal/open-keys.ts'),
-    import('../../services/seal/payload-seal.ts'),
-    import('../../services/config/config.ts'),
-  ]);
-  const workflowId =
-    history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId ?? workflowIdOf('replayed');
-  const store = await client.storeIfUp();
-  const keys = await keysIfThere(readConfig(), store);
-  const report = await replayRun(
-    { bundle: await ownBundle(), store, viewer: keys === null ? null : PayloadSeal.viewer(keys) },
-    workflowId,
-    [history],
-    null,
-  );
-  return { handle: handleOf(workflowId), ...report };
-}
-
-function tell({ handle, ok, parts, differences }: Told, { line, paint }: Output): void {
+function tell({ handle, ok, parts, differences }: ReplayedRun, { line, paint }: Output): void {
   for (const { runId, events, divergence } of parts) {
     const head = `${handle}  ${runId ?? ''}  ${events} events`;
     if (divergence === null) {

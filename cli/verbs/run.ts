@@ -103,7 +103,7 @@ async function run(given: string, options: Options): Promise<number> {
       persona: owner,
       origin,
       notices,
-    } = await findDefinition(given, project, commands, client);
+    } = await findDefinition(given, project, commands, client.definitionsIfUp);
     for (const notice of notices) output.note(`sentinel: ${notice}`);
     if (definition === null) return refuse(given, problems, inferred, output);
     for (const line of problemLines(problems, output.paint)) output.note(line);

@@ -54,7 +54,12 @@ async function save(given: string, options: Options): Promise<number> {
   return withClient(
     output,
     async (client) => {
-      const { definition, problems, known, notices } = await findDefinition(given, project, commands, client);
+      const { definition, problems, known, notices } = await findDefinition(
+        given,
+        project,
+        commands,
+        client.definitionsIfUp,
+      );
       for (const notice of notices) output.note(`sentinel: ${notice}`);
       for (const line of problemLines(problems, output.paint)) output.note(line);
       if (definition === null) {
@@ -79,10 +84,9 @@ async function keep(
   library: readonly Definition[],
   output: Output,
 ): Promise<void> {
-  const { definitions } = await client.store();
   const beside: Saved[] = [];
-  for (const one of library) beside.push(saved(await definitions.publish(one)));
-  const own = saved(await definitions.publish(definition));
+  for (const one of library) beside.push(saved(await client.publish(one)));
+  const own = saved(await client.publish(definition));
   output.object({ ok: true, ...own, with: beside });
   for (const { name, version } of [own, ...beside]) output.line(`saved ${name}, version ${version}`);
 }

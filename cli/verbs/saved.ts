@@ -1,6 +1,6 @@
 /** `sentinel saved list|show|delete`: the definitions in the store, by name. */
 import type { Command } from 'commander';
-import type { StoredDefinition } from '../../prisma/store/contract/contract.ts';
+import type { StoredDefinition } from '../../client/contract/shown.ts';
 import { ClientError } from '../../client/client.ts';
 import type { OpenClient } from '../../client/open-client.ts';
 import { openOutput } from '../output/output.ts';
@@ -41,7 +41,7 @@ Examples:
     .action(async (_options: unknown, self: Command) => {
       const output = openOutput(self.optsWithGlobals<{ json?: boolean }>());
       await withClient(output, async (client) => {
-        const all = (await (await client.store()).definitions.list()).map((one) => ({
+        const all = (await client.saved()).map((one) => ({
           ...reportOf(one),
           description: one.definition.description ?? null,
         }));
@@ -75,12 +75,12 @@ Examples:
     .action(async (name: string, _options: unknown, self: Command) => {
       const output = openOutput(self.optsWithGlobals<{ json?: boolean }>());
       await withClient(output, async (client) => {
-        const { definitions } = await client.store();
-        const found = await definitions.find(name);
-        if (found === null) throw await noneOf(client, name);
+        const saved = await client.savedAs(name);
+        if (saved === null) throw await noneOf(client, name);
+        const { found } = saved;
         const { inOrder } = await import('../../language/read/key-order.ts');
         const definition = inOrder(found.definition);
-        const versions = (await definitions.versions(found.name)).map((one) => reportOf(one));
+        const versions = saved.versions.map((one) => reportOf(one));
         output.object({ ...reportOf(found), definition, versions: versions.map(({ name: _name, ...one }) => one) });
         output.text(`${JSON.stringify(definition, null, 2)}\n`);
       });
@@ -102,8 +102,7 @@ Examples:
     .action(async (name: string, _options: unknown, self: Command) => {
       const output = openOutput(self.optsWithGlobals<{ json?: boolean }>());
       await withClient(output, async (client) => {
-        const { definitions } = await client.store();
-        if (!(await definitions.forget(name))) throw await noneOf(client, name);
+        if (!(await client.forget(name))) throw await noneOf(client, name);
         output.object({ ok: true, name });
         output.line(`${name} is deleted.`);
       });
@@ -118,7 +117,7 @@ const reportOf = ({ name, version, hash, createdAt }: StoredDefinition) => ({
 });
 
 async function noneOf(client: OpenClient, name: string): Promise<ClientError> {
-  const names = (await (await client.store()).definitions.list()).map((one) => one.name);
+  const names = (await client.saved()).map((one) => one.name);
   const hint = nearestOf(name, names, (near) => `write "${near}", or `);
   return new ClientError('NOT_FOUND', `There is no saved definition "${name}"; ${hint}see "sentinel saved list".`);
 }

@@ -2,7 +2,6 @@
 import type { Command } from 'commander';
 import type { Json } from '../../language/json.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
-import { emittedData } from '../../client/follow/emitted-data.ts';
 import { nestedEvents } from '../../client/follow/nested-events.ts';
 import { orderEvents, traceLines } from '../../client/show/trace.ts';
 import { openOutput } from '../output/output.ts';
@@ -27,7 +26,7 @@ Examples:
         await client.find(handle);
         const events = await client.events(handle);
         const nested = await nestedEvents(client, handle, events);
-        const data = await emittedData(await client.store(), handle);
+        const data = await client.emitted(handle);
         const emittedIn = (run: string, key: string): Json => data.get(`${run} ${key}`) ?? null;
         const withData = (run: string, all: readonly RunEvent[]): object[] =>
           orderEvents(all).map((event) => {

@@ -1,9 +1,9 @@
 /** `sentinel trigger add|list|show|pause|resume|remove`: triggers that start runs of definitions. */
 import type { Command } from 'commander';
-import type { Store } from '../../prisma/store/contract/contract.ts';
-import type { Trigger } from '../../prisma/store/contract/trigger-contract.ts';
+import type { Trigger } from '../../client/contract/shown.ts';
+import type { OpenClient } from '../../client/open-client.ts';
 import { durationText, oneLine } from '../../client/show/trace.ts';
-import type { Registered } from '../../client/triggers/triggers.ts';
+import type { Registered, Steering } from '../../client/triggers/triggers.ts';
 import { readRequest, requestOptions, type RequestOptions } from '../request/definition-request.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { defineGroup } from '../request/group.ts';
@@ -22,8 +22,6 @@ interface OneOptions {
   json?: boolean;
   project: string;
 }
-
-type Steering = 'pause' | 'resume' | 'remove';
 
 export function define(group: Command): void {
   group
@@ -141,7 +139,7 @@ Examples:
     .action(async (_options: unknown, self: Command) => {
       const output = openOutput(self.optsWithGlobals<{ json?: boolean }>());
       await withClient(output, async (client) => {
-        const all = await (await client.store()).triggers.list();
+        const all = await client.triggers();
         output.object(all);
         if (all.length === 0) output.line('No triggers.');
         const rows = all.map(({ name, event, project, isPaused }) => [
@@ -171,8 +169,8 @@ Examples:
     .action(async (given: string, _options: unknown, self: Command) => {
       const { limit, ...options } = self.optsWithGlobals<OneOptions & { limit: number }>();
       const output = openOutput(options);
-      await withTrigger(given, options, output, async (trigger, { triggers }) => {
-        const starts = await triggers.starts(trigger.id, limit);
+      await withTrigger(given, options, output, async (client, trigger) => {
+        const starts = await client.startsOf(trigger, limit);
         output.object({ ...trigger, starts });
         output.line(
           `${output.paint.strong(trigger.name)} starts ${whenText(trigger)}, in ${trigger.project}${trigger.isPaused ? ' (paused)' : ''}`,
@@ -201,11 +199,9 @@ Examples:
       .action(async (given: string, _options: unknown, self: Command) => {
         const options = self.optsWithGlobals<OneOptions>();
         const output = openOutput(options);
-        await withTrigger(given, options, output, async ({ id, name, event, project }, store) => {
-          if (verb === 'remove') await store.triggers.remove(id);
-          else await store.triggers.pause(id, verb === 'pause');
-          const { isOfFiles, whenWatched } = await import('../../client/triggers/triggers.ts');
-          const isWatched = verb === 'resume' && isOfFiles(event) ? await whenWatched(store, project) : undefined;
+        await withTrigger(given, options, output, async (client, trigger) => {
+          const { isWatched } = await client.steerTrigger(trigger, verb);
+          const { id, name, project } = trigger;
           output.object({ ok: true, id, name, ...defined({ isWatched }) });
           output.line(`${name} ${RESULTS[verb]}.`);
           if (isWatched === false) output.note(notWatched(project));
@@ -226,11 +222,8 @@ async function withTrigger(
   given: string,
   options: OneOptions,
   output: Output,
-  use: (trigger: Trigger, store: Store) => Promise<void>,
+  use: (client: OpenClient, trigger: Trigger) => Promise<void>,
 ): Promise<void> {
   const project = projectFolder(options.project);
-  await withClient(output, async (client) => {
-    const [{ findTrigger }, store] = await Promise.all([import('../../client/triggers/triggers.ts'), client.store()]);
-    await use(await findTrigger({ store }, given, project), store);
-  });
+  await withClient(output, async (client) => use(client, await client.trigger(given, project)));
 }

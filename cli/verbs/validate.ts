@@ -78,16 +78,8 @@ async function validate(given: readonly string[], project: string, output: Outpu
 async function differences(reports: readonly Checked[], output: Output): Promise<string[]> {
   const read = reports.flatMap(({ file, definition }) => (definition === null ? [] : [{ file, definition }]));
   if (read.length === 0) return [];
-  const [{ withClient }, { differingCopy }] = await Promise.all([
-    import('../request/with-client.ts'),
-    import('../../client/saved-copy.ts'),
-  ]);
-  return withClient(output, async (client) => {
-    const store = await client.storeIfUp().catch(() => null);
-    if (store === null) return [];
-    const found = await Promise.all(read.map(({ file, definition }) => differingCopy(store, definition, file)));
-    return found.filter((notice) => notice !== null);
-  });
+  const { withClient } = await import('../request/with-client.ts');
+  return withClient(output, (client) => client.differingCopies(read));
 }
 
 async function checkFile(file: string, commands: Commands): Promise<Checked> {

@@ -233,7 +233,7 @@ Examples:
       const output = openOutput(self.optsWithGlobals<{ json?: boolean }>());
       process.exitCode = await withClient(output, async (client) => {
         const { bodyKey } = await import('../../services/webhooks/senders/senders.ts');
-        const body = await (await client.store()).payloads.get(bodyKey(id));
+        const body = await client.payload(bodyKey(id));
         if (body === null)
           throw new ClientError(
             'NOT_FOUND',

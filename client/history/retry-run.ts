@@ -6,7 +6,7 @@ import { defined } from '../../language/defined.ts';
 import type { Run } from '../../prisma/store/contract/contract.ts';
 import type { RunServices } from '../../runs/start-run.ts';
 import { givenPolicy } from '../../runs/policies.ts';
-import { ownBundle } from './bundle.ts';
+import { ownBundle } from '../../runs/bundle.ts';
 import { forkRun, type Fork } from './fork-run.ts';
 import { retryPlace } from './retry-place.ts';
 

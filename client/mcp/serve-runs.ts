@@ -12,7 +12,7 @@ import { standingOf } from '../lookup/run-standing.ts';
 import { isDefinitionFile } from '../../language/read/text/definition-text.ts';
 import { defined } from '../../language/defined.ts';
 import { traceLines } from '../show/trace.ts';
-import { savedOnly, servedCommands, servedFiles, type Served } from './served.ts';
+import { servedCommands, servedFiles, type Served } from './served.ts';
 import { said } from './tool-result.ts';
 
 const handle = z.string().min(1).describe('The handle of a run.');
@@ -101,9 +101,7 @@ async function savedDefinition(served: Served, name: string) {
     name,
     served.project,
     await servedCommands(served),
-    {
-      storeIfUp: () => savedOnly(served),
-    },
+    served.client.savedIfUp,
   );
   if (definition === null || hasErrors(problems)) {
     const errors = problems.filter(({ severity }) => severity === 'error');
@@ -115,7 +113,7 @@ async function savedDefinition(served: Served, name: string) {
 
 async function savedSentinels(served: Served): Promise<{ name: string; description: string | null }[]> {
   const files = await servedFiles(served);
-  const stored = (await (await served.client.storeIfUp())?.definitions.list()) ?? [];
+  const stored = (await (await served.client.savedIfUp())?.list()) ?? [];
   const names = [...new Set([...files.names(), ...stored.map(({ name }) => name)])].toSorted();
   return names.flatMap((name) => {
     const definition = files.known(name) ?? stored.find((one) => one.name === name)?.definition;
@@ -171,8 +169,8 @@ export async function traceOf(client: OpenClient, run: string): Promise<string> 
 
 export async function logsOf(client: OpenClient, run: string, lines: number): Promise<string[]> {
   await client.find(run);
-  const tail = await (await client.store()).logs.tail(run, { stream: 'combined', nested: true }, lines);
-  return tail.map(({ text }) => text);
+  const tail = await client.logs(run, { stream: 'combined', nested: true }, lines);
+  return tail.lines.map(({ text }) => text);
 }
 
 function addSteering(server: McpServer, { client, allowApprove }: Served): void {

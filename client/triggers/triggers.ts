@@ -100,7 +100,7 @@ async function addEventTrigger(
   return isOfFiles(event) ? { ...added, isWatched: await whenWatched(store, project) } : added;
 }
 
-export const isOfFiles = (event: string): boolean => event.startsWith('file:');
+const isOfFiles = (event: string): boolean => event.startsWith('file:');
 
 /** A worker looks through the project before it sees what changes in it; false where none does within the time. */
 export async function whenWatched({ triggers }: RunServices['store'], project: string): Promise<boolean> {
@@ -124,6 +124,19 @@ function onceHandle(definition: Definition, project: string, inputs: JsonObject)
     .digest('hex')
     .slice(0, 16);
   return `${scheduleIdOf(definition)}-${digest}`;
+}
+
+export type Steering = 'pause' | 'resume' | 'remove';
+
+/** `isWatched`, of a trigger for files that starts runs again: whether what changes from now on is seen. */
+export async function steerTrigger(
+  { store }: Pick<RunServices, 'store'>,
+  { id, event, project }: Trigger,
+  verb: Steering,
+): Promise<{ isWatched?: boolean }> {
+  if (verb === 'remove') await store.triggers.remove(id);
+  else await store.triggers.pause(id, verb === 'pause');
+  return verb === 'resume' && isOfFiles(event) ? { isWatched: await whenWatched(store, project) } : {};
 }
 
 /** By id, or by the definition's name; with a project where the name alone does not tell. */

@@ -7,7 +7,7 @@ import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { RunEvent } from '../../language/events/run-event.ts';
-import { buildBundle } from '../../worker/bundle.ts';
+import { buildBundle } from '../../runs/bundle.ts';
 import { shapeOf } from '../server/harness/trace-shape.ts';
 import { CASES } from './cases.ts';
 import { allRecorded, type Recorded } from './recorded.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OpenClient } from '../../client/open-client.ts';
 import { forkRun } from '../../client/history/fork-run.ts';
-import { ownBundle } from '../../client/history/bundle.ts';
+import { ownBundle } from '../../runs/bundle.ts';
 import { addTrigger } from '../../client/triggers/triggers.ts';
 import { createSchedule, steerSchedule } from '../../runs/schedules.ts';
 import type { Definition, Step } from '../../language/model.ts';

@@ -5,7 +5,7 @@
  */
 import { isModelStream, markOf } from '../../../language/models/model-streams.ts';
 import type { LogLine, LogPiece } from '../contract/contract.ts';
-import { wrapped } from './wrapped.ts';
+import { wrapped } from '../../../language/events/wrapped.ts';
 
 /** A chunk, or what is new of it, with the run it belongs to and when it was written. */
 export interface DatedPiece extends LogPiece {

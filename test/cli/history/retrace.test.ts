@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { retraceHistory } from '../../../client/history/retrace-history.ts';
 import { replayRun } from '../../../client/history/replay-run.ts';
 import type { Standing } from '../../../workflows/history/retrace.ts';
-import { buildBundle } from '../../../worker/bundle.ts';
+import { buildBundle } from '../../../runs/bundle.ts';
 import { allRecorded } from '../../histories/recorded.ts';
 
 let bundle: { code: string };

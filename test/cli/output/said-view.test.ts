@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { SaidView } from '../../../cli/following/said-view.ts';
 import { openOutput } from '../../../cli/output/output.ts';
 import { clockText } from '../../../cli/output/report-lines.ts';
-import { wrapped } from '../../../prisma/store/logs/wrapped.ts';
+import { wrapped } from '../../../language/events/wrapped.ts';
 
 interface Said {
   key?: string;

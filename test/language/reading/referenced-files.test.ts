@@ -90,7 +90,7 @@ const READERS: [string, Read][] = [
       return Promise.resolve(readDefinitionFile(fileOf(name), around));
     },
   ],
-  ['run', (name) => findDefinition(fileOf(name), folder, { catalogue }, nothingStored)],
+  ['run', (name) => findDefinition(fileOf(name), folder, { catalogue }, nothingStored.definitionsIfUp)],
   [
     'a test file',
     (name) => {
@@ -179,7 +179,7 @@ describe.each(READERS)('%s', (_where, read) => {
 
 test.each(['retrier', 'inner-retrier'])('%s alone stays refused', async (name) => {
   expect(
-    errorsOf((await findDefinition(fileOf(name), folder, { catalogue }, nothingStored)).problems).map(
+    errorsOf((await findDefinition(fileOf(name), folder, { catalogue }, nothingStored.definitionsIfUp)).problems).map(
       ({ code }) => code,
     ),
   ).toEqual(['UNBOUNDED_LOOP']);

@@ -9,7 +9,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startedHandle } from '../../../systems/runs/commands.ts';
 import type { Definition, Step } from '../../../language/model.ts';
-import { buildBundle } from '../../../worker/bundle.ts';
+import { buildBundle } from '../../../runs/bundle.ts';
 import { counted, create, once, shell } from '../harness/definitions.ts';
 import { forkOf } from '../harness/forked.ts';
 import { CLI, Harness, until } from '../harness/harness.ts';

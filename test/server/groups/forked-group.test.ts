@@ -1,7 +1,7 @@
 /** Groups and time travel: a fork waits like any other run, and the histories of runs that waited replay. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Definition } from '../../../language/model.ts';
-import { buildBundle } from '../../../worker/bundle.ts';
+import { buildBundle } from '../../../runs/bundle.ts';
 import { create, once } from '../harness/definitions.ts';
 import { forkOf } from '../harness/forked.ts';
 import { Harness, until } from '../harness/harness.ts';

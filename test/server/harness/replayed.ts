@@ -10,7 +10,7 @@ import { Worker, type ReplayHistoriesIterable } from '@temporalio/worker';
 import { historyOf, partsOf } from '../../../client/history/histories.ts';
 import { replayOptions } from '../../../client/history/replay-history.ts';
 import { viewerOf } from '../../../runs/temporal-connection.ts';
-import { loadBundle } from '../../../worker/bundle.ts';
+import { loadBundle } from '../../../runs/bundle.ts';
 import { handleOf, workflowIdOf } from '../../../workflows/messages/messages.ts';
 import type { Harness } from './harness.ts';
 

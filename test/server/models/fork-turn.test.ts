@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Fork, ForkRequest } from '../../../client/history/fork-run.ts';
 import type { LlmStep } from '../../../language/model.ts';
-import { buildBundle } from '../../../worker/bundle.ts';
+import { buildBundle } from '../../../runs/bundle.ts';
 import { once, shell } from '../harness/definitions.ts';
 import { forkOf } from '../harness/forked.ts';
 import { Harness, until } from '../harness/harness.ts';

@@ -8,7 +8,7 @@ import { inlineBytesMax } from '../../../language/limits.ts';
 import type { Definition } from '../../../language/model.ts';
 import type { RunResult } from '../../../interpreter/outcome.ts';
 import { ANSWER, EDIT } from '../../../workflows/messages/messages.ts';
-import { buildBundle } from '../../../worker/bundle.ts';
+import { buildBundle } from '../../../runs/bundle.ts';
 import { counted, create, once, shell } from '../harness/definitions.ts';
 import { forkOf } from '../harness/forked.ts';
 import { Harness, steady, until } from '../harness/harness.ts';

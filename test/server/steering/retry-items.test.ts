@@ -6,7 +6,7 @@ import type { Fork } from '../../../client/history/fork-run.ts';
 import type { Json } from '../../../language/json.ts';
 import type { ParallelStep, Step } from '../../../language/model.ts';
 import type { RunEvent, StepFinished } from '../../../language/events/run-event.ts';
-import { buildBundle } from '../../../worker/bundle.ts';
+import { buildBundle } from '../../../runs/bundle.ts';
 import { counted, create, once, shell } from '../harness/definitions.ts';
 import { retryOf } from '../harness/forked.ts';
 import { Harness, until } from '../harness/harness.ts';

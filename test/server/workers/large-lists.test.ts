@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Step } from '../../../language/model.ts';
-import { buildBundle } from '../../../worker/bundle.ts';
+import { buildBundle } from '../../../runs/bundle.ts';
 import { create, once, shell } from '../harness/definitions.ts';
 import { forkOf, retryOf } from '../harness/forked.ts';
 import { Harness } from '../harness/harness.ts';

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readConfig } from '../services/config/config.ts';
 import { ownRoot } from '../services/home/package-root.ts';
 import { type BundleOptions, bundleWorkflowCode, DefaultLogger, type WorkflowBundleOption } from '@temporalio/worker';
 
@@ -52,6 +53,9 @@ export async function loadBundle(packageRoot: string): Promise<WorkflowBundleOpt
   const codePath = join(packageRoot, 'dist', BUNDLE_FILE);
   return existsSync(codePath) ? { codePath } : { code: await buildBundle() };
 }
+
+/** Of this version, as its workers run it. */
+export const ownBundle = (): Promise<WorkflowBundleOption> => loadBundle(readConfig().packageRoot);
 
 /**
  * Names the workflow code in twelve digits: every task in a history carries the name of the build that
