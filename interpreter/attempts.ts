@@ -8,10 +8,10 @@
  * - A stop ends the run at the pause, and so does the end of its time: it never waits for attempts
  *   that will not begin.
  */
-import { isAbort, isPermanent, type FailureInfo } from '../language/failure.ts';
+import { isAbort, type FailureInfo } from '../language/failure.ts';
 import type { Retry, Step } from '../language/model.ts';
 import { drive, wait, type Walking } from './drive.ts';
-import { retryOf } from './build-effect.ts';
+import { isTriedAgain, retryOf } from './retries.ts';
 import { escalateFailure } from './escalation.ts';
 import { isCancelled, type Gate, type Strand } from './host.ts';
 import type { Flow, Place } from './effect.ts';
@@ -88,7 +88,7 @@ function* afterFailure(
   }
   if (isAbort(failure)) return { kind: 'failed', failure };
   const retry = retryOf(step);
-  if (retry !== null && (place.attemptsLeft ?? 0) > 0 && !isPermanent(failure)) {
+  if (retry !== null && isTriedAgain(walk.input, step, place, failure)) {
     const backoff = Math.max(backoffMs(retry, (frame.attempt ?? 1) - (frame.waits ?? 0)), askedToWaitMs(failure));
     const resting: RestingFrame = { ...failed, type: 'resting' };
     frame.step = resting;

@@ -10,7 +10,6 @@ import type {
   CommandStep,
   Definition,
   EmitStep,
-  Retry,
   SentinelStep,
   ShellStep,
   Step,
@@ -30,9 +29,9 @@ import { defined } from '../language/defined.ts';
 import { withoutResults } from './results.ts';
 import { refusedAction } from './judge.ts';
 import { record, type Walk } from './walk-state.ts';
+import { retryOf } from './retries.ts';
 
 /** Of `onError: "retry"` alone; its pauses are the usual ones (attempts.ts). */
-const usualRetry: Retry = { attempts: 3 };
 
 /** `refused`: what may not be done, where the failure is that. */
 export type Built =
@@ -57,10 +56,6 @@ function isAskedAbout(step: Step, catalogue: Catalogue, { requireApproval, polic
     permission !== null &&
     (requireApproval as readonly Permission[]).includes(permission)
   );
-}
-
-export function retryOf(step: Step): Retry | null {
-  return step.retry ?? (step.onError === 'retry' ? usualRetry : null);
 }
 
 /** What a person reads for a step before its references are known. */

@@ -15,10 +15,11 @@ import { type Walk, record, setVariable, isResultKey } from './walk-state.ts';
 import type { Variables, Flow, Ending, Place } from './effect.ts';
 import { definitionPathOf } from './edited-paths.ts';
 import { CONTEXT_BLOCK, contextSteps } from './pass-context.ts';
-import { isAbort, isPermanent, isShell, type FailureInfo } from '../language/failure.ts';
+import { isAbort, isShell, type FailureInfo } from '../language/failure.ts';
 import { tellOfOutput } from './truncated-output.ts';
 import type { StepFinished, StepOutcome } from '../language/events/run-event.ts';
 import { stepWords } from './step-words.ts';
+import { isTriedAgain } from './retries.ts';
 import { previewOf } from '../language/events/preview.ts';
 import { parseExpression, referencesOf, type FoundReference } from '../language/expression/parse.ts';
 import { variablesSetBy } from '../language/references/variables-set.ts';
@@ -189,7 +190,7 @@ export function finish(
     finished('ok', preview);
     return { kind: 'done' };
   }
-  const again = (place.attemptsLeft ?? 0) > 0 && !isPermanent(ending.failure);
+  const again = isTriedAgain(walk.input, step, place, ending.failure);
   const skips = !again && step.onError === 'skip' && !isAbort(ending.failure);
   const action = stepWords(step);
   finished(again ? 'retried' : skips ? 'skipped' : 'failed', {

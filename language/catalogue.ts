@@ -9,6 +9,7 @@
  */
 import { blocksOf } from './blocks.ts';
 import type { CommandStep, Definition, LlmStep, Step } from './model.ts';
+import { isRetryable, titleOf, type StatedFailures } from './stated-failures.ts';
 
 export type Permission = 'read' | 'write' | 'shell' | 'delete' | 'network';
 
@@ -37,8 +38,8 @@ export interface CommandFacts {
   asksModel?: true;
   /** What it does depends on how things stand: that is found out before a person is asked, and nothing else is done then. */
   resolves?: true;
-  /** The codes with which nothing but it fails, each with what it means; a run does not carry them. */
-  failures?: { readonly [code: string]: string };
+  /** The codes with which nothing but it fails, or its system; a run carries those alone that no repeat changes. */
+  failures?: StatedFailures;
 }
 
 export interface CommandEntry extends CommandFacts {
@@ -89,12 +90,21 @@ const entriesNamed = (catalogue: Catalogue, named: ReadonlySet<string>): Catalog
   Object.fromEntries(
     Object.entries(catalogue)
       .filter(([name]) => named.has(name))
-      .map(([name, { failures: _failures, ...entry }]) => [name, entry]),
+      .map(([name, entry]) => [name, entryOfRun(entry)]),
   );
+
+function entryOfRun({ failures = {}, ...entry }: CommandEntry): CommandEntry {
+  const permanent = Object.entries(failures).filter(([, stated]) => !isRetryable(stated));
+  return permanent.length === 0 ? entry : { ...entry, failures: Object.fromEntries(permanent) };
+}
 
 /** What the codes mean that commands state. */
 export const failuresIn = (catalogue: Catalogue): { readonly [code: string]: string } =>
-  Object.assign({}, ...Object.values(catalogue).map(({ failures = {} }) => failures)) as { [code: string]: string };
+  Object.fromEntries(
+    Object.values(catalogue).flatMap(({ failures = {} }) =>
+      Object.entries(failures).map(([code, stated]) => [code, titleOf(stated)]),
+    ),
+  );
 
 function collectFrom(definition: Definition, catalogue: Catalogue, named: Set<string>): void {
   const { steps, always = [] } = definition;

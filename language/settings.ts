@@ -105,6 +105,8 @@ export const Retry = z.strictObject({
   backoffMs: Milliseconds.optional(),
   factor: z.number().min(1).optional(),
   maxBackoffMs: Milliseconds.optional(),
+  /** After which failures alone, those included that a command says no repeat changes. */
+  on: z.array(z.string().min(1)).min(1).optional(),
 });
 export type Retry = z.infer<typeof Retry>;
 

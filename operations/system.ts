@@ -4,6 +4,7 @@ import type { Store } from '../prisma/store/contract/contract.ts';
 import type { Tables } from '../prisma/store/contract/system-contract.ts';
 import type { Command, OwnSystem } from './command.ts';
 import { defined } from '../language/defined.ts';
+import type { StatedFailures } from '../language/stated-failures.ts';
 
 /** `sentinel SYSTEM VERB …` performs a command; `args` are its parameters that come without a name. */
 export interface Verb {
@@ -22,6 +23,8 @@ export interface System {
   tables?: Tables;
   /** The events that its commands publish: a name, or a pattern with `*`, and what its data is. */
   events?: { readonly [event: string]: z.ZodType };
+  /** The codes with which its commands fail, beside those that a command states itself. */
+  failures?: StatedFailures;
   /** Quick commands that are performed for each event, once, in order; `event` may be a pattern with `*`. */
   followers?: { readonly [name: string]: { event: string; command: string } };
   verbs?: { readonly [verb: string]: Verb };
@@ -31,9 +34,13 @@ export const defineSystem = (system: System): System => system;
 
 /** Its commands, each of which knows whose it is. */
 export function commandsOf(system: System): Command[] {
-  const { name, events } = system;
+  const { name, events, failures } = system;
   const own: OwnSystem = { name, ...defined({ events }) };
-  return system.commands.map((command) => ({ ...command, system: own }));
+  return system.commands.map((command) => ({
+    ...command,
+    ...(failures === undefined ? {} : { failures: { ...failures, ...command.failures } }),
+    system: own,
+  }));
 }
 
 /** Makes the tables that are not there yet. Throws `TablesRefused`. */

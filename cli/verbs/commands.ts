@@ -79,7 +79,8 @@ async function showOne(command: ListedCommand, output: Output): Promise<void> {
   line(`speed       ${speed}`);
   line(`timeout     ${timeoutMs} ms, where a step states none`);
   if (isPlanned) return;
-  for (const [code, title] of Object.entries(failures)) line(`fails with  ${code}: ${title}`);
+  for (const [code, { title, isRetryable }] of Object.entries(failures))
+    line(`fails with  ${code}: ${title}${isRetryable ? '' : ' (no repeat helps)'}`);
   await showFields('Parameters', params, output);
   await showFields('Result', result, output);
 }

@@ -2,6 +2,7 @@
 import { findCommand, type Catalogue, type CommandEntry, type Permission } from '../../language/catalogue.ts';
 import type { JsonObject } from '../../language/json.ts';
 import { commandTimeoutMs } from '../../language/limits.ts';
+import { isRetryable, titleOf } from '../../language/stated-failures.ts';
 import { mcpTools, ownCommandsOf, ownEntry } from '../../runs/commands/project-commands.ts';
 import type { AcceptedServers } from '../../services/config/accepted-tools.ts';
 import type { ProjectConfig } from '../../services/config/project-config.ts';
@@ -25,8 +26,8 @@ export interface ListedCommand {
   timeoutMs: number;
   /** The field that stands for the result where it is used as text. */
   textField: string | null;
-  /** The codes with which it, or for a system of the project any command of that, fails beside those of the engine. */
-  failures: { readonly [code: string]: string };
+  /** The codes with which it fails beside those of the engine; `isRetryable` is false where no repeat helps. */
+  failures: { readonly [code: string]: { title: string; isRetryable: boolean } };
   /** JSON Schemas; null where nothing is known. */
   params: JsonObject | null;
   result: JsonObject | null;
@@ -45,7 +46,12 @@ const listed = (
   speed,
   timeoutMs,
   textField: textField ?? null,
-  failures,
+  failures: Object.fromEntries(
+    Object.entries(failures).map(([code, stated]) => [
+      code,
+      { title: titleOf(stated), isRetryable: isRetryable(stated) },
+    ]),
+  ),
 });
 
 export function builtInList(): ListedCommand[] {
@@ -77,7 +83,9 @@ function entryIn(catalogue: Catalogue, name: string): CommandEntry {
 /** Those of the project itself, of its systems, and the tools of its MCP servers that were accepted. */
 export function projectList(config: ProjectConfig, accepted: AcceptedServers): ListedCommand[] {
   const builtIn = builtInCatalogue();
-  const systemOf = new Map(config.systems.flatMap((system) => system.commands.map((command) => [command, system])));
+  const systemOf = new Map<OwnCommand, ProjectConfig['systems'][number]>(
+    config.systems.flatMap((system) => system.commands.map((command) => [command, system] as const)),
+  );
   const own = ownCommandsOf(builtIn, config).map((command) => ownListed(command, systemOf.get(command)));
   const tools = mcpTools(builtIn, { config, accepted }).tools.map(({ command, server, tool, entry }) =>
     listed(entry, {
@@ -99,8 +107,7 @@ export const systemList = (system: ProjectConfig['systems'][number]): ListedComm
 
 function ownListed(command: OwnCommand, system: ProjectConfig['systems'][number] | undefined): ListedCommand {
   const { name, description = null, params, result } = command;
-  const entry = { ...ownEntry(command), failures: system?.failures ?? {} };
-  return listed(entry, {
+  return listed(ownEntry(command), {
     name,
     system: system?.name ?? null,
     about: system?.summary ?? null,

@@ -266,6 +266,7 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     backoffMs: 'The wait before the second try, in milliseconds; 1,000 when absent.',
     factor: 'How much longer each wait is than the one before; 2 when absent.',
     maxBackoffMs: 'The longest wait, in milliseconds.',
+    on: 'The codes of the failures after which it is tried again; all but those that no repeat changes when absent.',
   },
   EscalationRule: {
     '': 'When a run turns to its persona.',

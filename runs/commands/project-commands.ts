@@ -13,7 +13,7 @@ import { zodFaults } from '../../language/params/zod-faults.ts';
 import { defined } from '../../language/defined.ts';
 import { resultOf, type OwnCommand } from '../../services/commands/own-commands.ts';
 import type { AcceptedServers, McpTool } from '../../services/config/accepted-tools.ts';
-import { isOfSentinel, judgedSystems, MCP } from './project-systems.ts';
+import { engineCode, isOfSentinel, judgedSystems, MCP } from './project-systems.ts';
 import { ConfigError } from '../../services/home/config-error.ts';
 import type { ProjectConfig } from '../../services/config/project-config.ts';
 
@@ -87,11 +87,11 @@ const neverAccepted = (server: string): string =>
   `the tools of the MCP server "${server}" have not been accepted: "sentinel mcp accept ${server} DIGEST" does`;
 
 /** Its code runs in the worker. */
-export function ownEntry({ permission, speed, timeoutMs, textField }: OwnCommand): CommandEntry {
+export function ownEntry({ permission, speed, timeoutMs, textField, failures }: OwnCommand): CommandEntry {
   return {
     permission,
     speed,
-    ...defined({ timeoutMs, textField }),
+    ...defined({ timeoutMs, textField, failures }),
     unconfined: true,
   };
 }
@@ -108,6 +108,11 @@ function checkNames(builtIn: Catalogue, { path, config }: ConfiguredProject): vo
     const others = [...Object.keys(builtIn), ...names.slice(0, index)];
     return toolNameProblems([...others, name]).map((fault) => `${at}: ${fault}`);
   });
+  for (const [index, { failures = {} }] of config.commands.entries()) {
+    const code = engineCode(failures, builtIn);
+    if (code !== undefined)
+      faults.push(`commands.${index}.failures.${code}: it is a code of Sentinel itself; choose another`);
+  }
   if (faults.length > 0) throw new ConfigError(`${path}: ${faults.join('; ')}.`);
 }
 

@@ -30,7 +30,7 @@ export function judgedSystems(
       ? `commands of Sentinel itself begin with "${system.name}/"; give the system another name`
       : named.has(system.name)
         ? 'there is another system of that name; name one of them otherwise'
-        : (clashing(system, ofProject) ?? notGranted(system) ?? engineCode(system, builtIn) ?? reservedEvent(system));
+        : (clashing(system, ofProject) ?? notGranted(system) ?? codeOfEngine(system, builtIn) ?? reservedEvent(system));
     named.add(system.name);
     return { system, problem: problem === null ? null : `the system "${system.name}" cannot be used: ${problem}` };
   });
@@ -50,9 +50,14 @@ function notGranted({ name, commands, may }: ProjectSystem): string | null {
     : `its command "${found.name}" needs the permission "${found.permission}", and the configuration grants ${may.join(', ')}; write { system: …, may: [${[...may, found.permission].map((one) => `"${one}"`).join(', ')}] } in "systems", or leave "${name}" out`;
 }
 
-function engineCode({ failures }: ProjectSystem, builtIn: Catalogue): string | null {
+export function engineCode(failures: object, builtIn: Catalogue): string | undefined {
   const taken = { ...FAILURE_CODES, ...failuresIn(builtIn) };
-  const code = Object.keys(failures).find((one) => Object.hasOwn(taken, one));
+  return Object.keys(failures).find((one) => Object.hasOwn(taken, one));
+}
+
+function codeOfEngine({ failures, commands }: ProjectSystem, builtIn: Catalogue): string | null {
+  const stated = Object.assign({}, failures, ...commands.map((command) => command.failures)) as object;
+  const code = engineCode(stated, builtIn);
   return code === undefined ? null : `the failure "${code}" is one of Sentinel's; give it another code`;
 }
 

@@ -1,5 +1,5 @@
 /** What a project brings itself, to be performed from here: its commands, and its systems with their tables. */
-import type { Catalogue } from '../../language/catalogue.ts';
+import { failuresIn, type Catalogue } from '../../language/catalogue.ts';
 import type { Command } from '../../operations/command.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import { TablesRefused } from '../../prisma/store/contract/system-contract.ts';
@@ -28,7 +28,7 @@ export interface Opening {
 }
 
 export async function openOwn({ code, config, builtIn, store, say }: Opening): Promise<OwnParts> {
-  const processes = new OwnProcesses(code, say);
+  const processes = new OwnProcesses(code, say, Object.keys(failuresIn(builtIn)));
   const systems = await withTables(store, judgedSystems(builtIn, config), say);
   // What clashes with another command is left out; its system says so.
   const named = new Set(ownCommandsOf(builtIn, config));

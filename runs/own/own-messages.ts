@@ -20,7 +20,7 @@ export interface OwnCall {
   caller: Caller;
   resumed: Json;
   /** Codes that commands of ours state. */
-  reserved: string[];
+  reserved: readonly string[];
 }
 
 type Said = Pick<FailureInfo, 'code' | 'message' | 'details'>;

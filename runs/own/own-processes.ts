@@ -7,7 +7,6 @@
  * of a command may still go on is not.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { failuresIn } from '../../language/catalogue.ts';
 import type { Context } from '../../operations/command.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
@@ -32,11 +31,14 @@ type Ending = { type: 'outcome'; outcome: Outcome } | { type: 'exit'; exit: Exit
 export class OwnProcesses {
   readonly #code: KeptCode;
   readonly #say: (text: string) => void;
+  readonly #reserved: readonly string[];
   readonly #all = new Set<OwnProcess>();
   #idle: OwnProcess[] = [];
   #isClosed = false;
 
-  constructor({ path, digest, files }: ProjectCode, say: (text: string) => void) {
+  /** `reserved`: codes that commands of ours state. */
+  constructor({ path, digest, files }: ProjectCode, say: (text: string) => void, reserved: readonly string[] = []) {
+    this.#reserved = reserved;
     this.#code = { path, digest, files: [...files] };
     this.#say = say;
   }
@@ -60,7 +62,7 @@ export class OwnProcesses {
         attempt,
         caller,
         resumed,
-        reserved: Object.keys(failuresIn(context.commands.catalogue)),
+        reserved: this.#reserved,
       };
       const server = new ContextServer(own, context);
       const called = child.call(call, (asked) => server.answer(asked));

@@ -21,7 +21,7 @@ const WATCH = `const { ppid } = process; setInterval(() => { if (process.ppid !=
 const GOES_ON: ReadonlySet<string> = new Set(['Timeout', 'Immediate', 'ProcessWrap', 'Worker']);
 
 /** By name, each with the settings of its system. */
-const commands = new Map<string, { own: OwnCommand; settings: unknown }>();
+const commands = new Map<string, { own: OwnCommand; settings: unknown; system?: string }>();
 let aborting = new AbortController();
 let port = new PortToWorker(() => undefined);
 /** What goes on once the configuration is loaded goes on for as long as the process. */
@@ -46,8 +46,8 @@ const goingOn = (): number => process.getActiveResourcesInfo().filter((name) => 
 async function load({ path, digest, files }: KeptCode): Promise<void> {
   try {
     const config = await runProjectConfig({ path, digest, files: new Map(files) }, { asKept: true });
-    for (const { commands: ofSystem, settings } of config.systems)
-      for (const own of ofSystem) commands.set(own.name, { own, settings });
+    for (const { name: system, commands: ofSystem, settings } of config.systems)
+      for (const own of ofSystem) commands.set(own.name, { own, settings, system });
     // What clashes with one of these is not performed (project-systems.ts).
     for (const own of config.commands) commands.set(own.name, { own, settings: undefined });
     await turn();
@@ -63,9 +63,9 @@ async function perform({ name, params, reserved, ...call }: OwnCall): Promise<vo
   const found = commands.get(name);
   if (found === undefined) throw new Error(`bug: this process has no command "${name}"`);
   port = new PortToWorker(tell);
-  const { own, settings } = found;
+  const { own, settings, system } = found;
   const context = { ...call, ...port.context, signal: aborting.signal, settings };
-  const outcome = await performOwn(own, params, context, reserved);
+  const outcome = await performOwn({ own, system, reserved }, params, context);
   await turn();
   tell({ outcome, isFree: goingOn() <= atRest });
 }

@@ -28,18 +28,21 @@ class Refused extends Error {
   }
 }
 
-/** `reserved`: codes that commands of ours state. */
-export async function performOwn(
-  own: OwnCommand,
-  params: Json,
-  context: CommandContext,
-  reserved: readonly string[],
-): Promise<Outcome> {
+export interface Performed {
+  own: OwnCommand;
+  /** Whose it is; undefined: the project's own. */
+  system: string | undefined;
+  /** Codes that commands of ours state. */
+  reserved: readonly string[];
+}
+
+export async function performOwn(of: Performed, params: Json, context: CommandContext): Promise<Outcome> {
+  const { own } = of;
   try {
     const given = await paramsOf(own, params);
     return { ok: true, text: await resultOf(own, await own.run(given, context)) };
   } catch (error) {
-    return error instanceof Refused ? { ok: false, failure: error.failure } : thrown(own.name, error, reserved);
+    return error instanceof Refused ? { ok: false, failure: error.failure } : thrown(of, error);
   }
 }
 
@@ -56,7 +59,8 @@ const pathOf = (root: string, path: readonly PropertyKey[]): string => [root, ..
 const issuesOf = (root: string, { issues }: z.ZodError): string =>
   issues.map(({ path, message }) => `${pathOf(root, path)}: ${message}`).join('; ');
 
-function thrown(name: string, error: unknown, reserved: readonly string[]): Outcome {
+function thrown(of: Performed, error: unknown): Outcome {
+  const { name } = of.own;
   const said = error instanceof Error ? error.message : String(error);
   const message = `${name}: ${said === '' ? 'it failed without a word' : said}`.slice(0, messageLengthMax);
   if (!isCommandFailure(error))
@@ -64,14 +68,34 @@ function thrown(name: string, error: unknown, reserved: readonly string[]): Outc
   const { details, fault } = detailsOf(error);
   // It says itself what it means; where that came from is another matter.
   const trace = [error.cause === undefined ? [] : inspect(error.cause), fault ?? []].flat();
-  // Codes of Sentinel's own mean what they mean.
-  const isTaken = Object.hasOwn(FAILURE_CODES, error.code) || reserved.includes(error.code);
-  const isOwn = error instanceof PortFailure || (CODE.test(error.code) && !isTaken);
+  const notStated = error instanceof PortFailure ? null : notStatedWords(of, error);
+  const failure =
+    notStated === null
+      ? { code: codeOf(of, error), message }
+      : { code: 'FAILURE_NOT_STATED', message: `${message} (${notStated})`.slice(0, messageLengthMax) };
   return {
     ok: false,
-    failure: { code: isOwn ? error.code : 'ACTIVITY_FAILED', message, ...defined({ details }) },
+    failure: { ...failure, ...defined({ details }) },
     ...(trace.length === 0 ? {} : { trace: trace.join('\n') }),
   };
+}
+
+/** Codes of Sentinel's own mean what they mean. */
+const isTaken = ({ reserved }: Performed, code: string): boolean =>
+  Object.hasOwn(FAILURE_CODES, code) || reserved.includes(code);
+
+const codeOf = (of: Performed, error: CommandFailure): string =>
+  error instanceof PortFailure || (CODE.test(error.code) && !isTaken(of, error.code)) ? error.code : 'ACTIVITY_FAILED';
+
+/** Null where the code is stated, or nothing has to be. */
+function notStatedWords(of: Performed, { code }: CommandFailure): string | null {
+  const { own, system } = of;
+  if (own.failures === undefined || Object.hasOwn(own.failures, code) || isTaken(of, code)) return null;
+  const [whose, where] =
+    system === undefined
+      ? [`the command "${own.name}"`, 'defineCommand']
+      : [`the system "${system}"`, `defineCommand or of defineSystem`];
+  return `it failed with the code "${code}", which ${whose} does not state; add it to "failures" of its ${where}`;
 }
 
 /** A package has a class of its own by that name where it brings its own copy of this one. */

@@ -80,6 +80,9 @@ export interface CommandContext {
   now(): number;
 }
 
+/** What a code means; `retryable: false`: the same again ends the same, so a step's `retry` does not repeat it. */
+export type StatedFailure = string | { readonly title: string; readonly retryable: boolean };
+
 export interface CommandDefinition<Params extends z.ZodType = z.ZodType, Result extends z.ZodType = z.ZodType> {
   /** Letters, digits, `_` and `-`, in parts with `/` between them. */
   name: string;
@@ -97,6 +100,8 @@ export interface CommandDefinition<Params extends z.ZodType = z.ZodType, Result 
   textField?: string;
   /** By whom it may be called; all where it is left out. */
   doors?: readonly ('step' | 'model' | 'person' | 'agent' | 'follower')[];
+  /** The codes with which it fails (`CommandFailure`). A system may state those that its commands share. */
+  failures?: { readonly [code: string]: StatedFailure };
   /** What a simulation takes for its result: it runs in the simulation itself, and does nothing. */
   predict?(params: z.output<Params>): z.input<Result>;
   params: Params;
@@ -121,8 +126,8 @@ export interface SystemDefinition {
   tables?: { readonly [name: string]: string };
   /** The events that it publishes, each with the schema of its data; `*` in a name stands for any text. */
   events?: { readonly [event: string]: z.ZodType };
-  /** The codes with which its commands fail (`CommandFailure`), each with a title. */
-  failures?: { readonly [code: string]: string };
+  /** The codes with which its commands fail (`CommandFailure`), beside those that a command states itself. */
+  failures?: { readonly [code: string]: StatedFailure };
   /** The schema of what `settings` of its entry in `systems` may say. */
   settings?: z.ZodType;
   /** Definitions that `sentinel run NAME` and `$ref` find in the project. */

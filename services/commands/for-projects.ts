@@ -8,6 +8,7 @@ export type {
   CommandPermission,
   Json,
   LeaseTerms,
+  StatedFailure,
   SystemDefinition,
   Tx,
 } from './define-command.ts';

@@ -33,6 +33,15 @@ function takesObject(params: z.ZodType): boolean {
   }
 }
 
+const Title = z.string().min(1).max(200);
+export const Failures = z
+  .record(z.string(), z.union([Title, z.strictObject({ title: Title, retryable: z.boolean() })]))
+  .superRefine((failures, context) => {
+    for (const code of Object.keys(failures))
+      if (!/^[A-Z][A-Z0-9_]{1,63}$/.test(code))
+        context.addIssue({ code: 'custom', path: [code], message: 'a code has capitals, digits and _' });
+  });
+
 type Run = (params: unknown, context: CommandContext) => unknown;
 
 const Fields = z.strictObject({
@@ -51,6 +60,7 @@ const Fields = z.strictObject({
     .array(z.enum(['step', 'model', 'person', 'agent', 'follower']))
     .min(1)
     .optional(),
+  failures: Failures.optional(),
   predict: z
     .custom<(params: unknown) => unknown>((value) => typeof value === 'function', 'must be a function')
     .optional(),

@@ -1,6 +1,6 @@
 /** What `systems` of a `sentinel.config` may say, each refusal in words that name the field. */
 import * as z from 'zod';
-import { isSchema, parametersOf, SystemCommand } from './own-commands.ts';
+import { Failures, isSchema, parametersOf, SystemCommand } from './own-commands.ts';
 
 const Permission = z.enum(['read', 'write', 'shell', 'delete', 'network']);
 /** Without a word of the configuration. */
@@ -18,7 +18,7 @@ const OwnSystem = z
     commands: z.array(SystemCommand).min(1),
     tables: z.record(z.string().min(1).max(100), z.string().min(1)).default({}),
     events: z.record(z.string().min(1).max(200), Schema).default({}),
-    failures: z.record(z.string(), Line).default({}),
+    failures: Failures.default({}),
     settings: Schema.optional(),
     definitions: z.record(z.string().min(1), z.looseObject({})).default({}),
     followers: z.record(z.string(), z.strictObject({ event: z.string().min(1), command: z.string() })).default({}),
@@ -30,9 +30,7 @@ const OwnSystem = z
     const refuse = (path: (string | number)[], message: string): void => {
       context.addIssue({ code: 'custom', path, message });
     };
-    const { name, commands, events, failures, followers, verbs } = system;
-    for (const code of Object.keys(failures))
-      if (!/^[A-Z][A-Z0-9_]{1,63}$/.test(code)) refuse(['failures', code], 'a code has capitals, digits and _');
+    const { name, commands, events, followers, verbs } = system;
     for (const [kind, named] of Object.entries({ followers, verbs }))
       for (const one of Object.keys(named))
         if (!/^[a-z][a-z0-9-]*$/.test(one)) refuse([kind, one], 'a name has small letters, digits and -');
@@ -110,6 +108,10 @@ export const ProjectSystem = z.unknown().transform((given, { issues, value }) =>
     });
     return z.NEVER;
   }
-  return { ...system, may, settings: settings?.data };
+  const commands = system.commands.map((command) => ({
+    ...command,
+    failures: { ...system.failures, ...command.failures },
+  }));
+  return { ...system, commands, may, settings: settings?.data };
 });
 export type ProjectSystem = z.infer<typeof ProjectSystem>;

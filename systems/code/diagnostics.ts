@@ -148,7 +148,7 @@ export const diagnosticsCommands: Command[] = [
     textField: 'text',
     failures: {
       LANGUAGE_SERVER_FAILED: 'A language server ended before it had answered',
-      LANGUAGE_SERVER_MISSING: 'There is no language server for these files',
+      LANGUAGE_SERVER_MISSING: { title: 'There is no language server for these files', retryable: false },
     },
     params: Params,
     result: Result,

@@ -126,8 +126,8 @@ export const editCommands: Command[] = [
     textField: 'diff',
     textParams: ['old', 'new'],
     failures: {
-      PASSAGE_AMBIGUOUS: 'A passage to edit is in the file more than once',
-      PASSAGE_NOT_FOUND: 'A passage to edit is not in the file',
+      PASSAGE_AMBIGUOUS: { title: 'A passage to edit is in the file more than once', retryable: false },
+      PASSAGE_NOT_FOUND: { title: 'A passage to edit is not in the file', retryable: false },
     },
     params: Params,
     needs: [['old', 'new'], ['edits']],

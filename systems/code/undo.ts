@@ -69,7 +69,7 @@ export const undoCommands: Command[] = [
     speed: 'long',
     secrets: 'values',
     failures: {
-      UNDO_CONFLICT: 'Files that an undo would restore were changed by somebody else',
+      UNDO_CONFLICT: { title: 'Files that an undo would restore were changed by somebody else', retryable: false },
     },
     params: Params,
     result: Result,

@@ -139,7 +139,7 @@ export const verifyCommands: Command[] = [
     timeoutMs: shellTimeoutMs,
     textField: 'output',
     failures: {
-      NO_CHECKS_FOUND: 'A project has no checks that can be run',
+      NO_CHECKS_FOUND: { title: 'A project has no checks that can be run', retryable: false },
     },
     params: Params,
     result: Result,

@@ -172,7 +172,7 @@ export const dataCommands: Command[] = [
     permission: 'write',
     speed: 'quick',
     failures: {
-      RECORD_EXISTS: 'Another record has that id',
+      RECORD_EXISTS: { title: 'Another record has that id', retryable: false },
     },
     params: CreateParams,
     result: Row,

@@ -202,7 +202,7 @@ export const screenshotCommands: Command[] = [
     secrets: 'values',
     textField: 'title',
     failures: {
-      BROWSER_MISSING: 'There is no browser for a screenshot',
+      BROWSER_MISSING: { title: 'There is no browser for a screenshot', retryable: false },
       SCREENSHOT_FAILED: 'A page could not be loaded for a screenshot',
     },
     params: Params,

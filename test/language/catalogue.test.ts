@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { entriesFor, entryOf, shellLineOf, type Catalogue } from '../../language/catalogue.ts';
+import { isRetryable } from '../../language/stated-failures.ts';
 import { explain } from '../../language/explain/explain.ts';
 import type { Definition, Step } from '../../language/model.ts';
 import { permissionOf } from '../../language/permissions.ts';
@@ -96,7 +97,7 @@ describe('the entries of a run', () => {
     { always: [command('sentinel/list')] },
   );
 
-  test('are those that its definitions name, at any depth, as they stand in the catalogue but for their failures', () => {
+  test('are those that its definitions name, at any depth, as they stand in the catalogue but for the failures that a repeat may change', () => {
     const entries = entriesFor(own, [everywhere]);
     expect(Object.keys(entries).toSorted()).toEqual([
       'acme/deploy',
@@ -109,10 +110,12 @@ describe('the entries of a run', () => {
       'health-check',
       'sentinel/list',
     ]);
-    expect(own['data/create']?.failures).toHaveProperty('RECORD_EXISTS');
-    for (const [name, entry] of Object.entries(entries)) {
-      const { failures: _failures, ...carried } = own[name] ?? {};
+    expect(entries['data/create']?.failures).toHaveProperty('RECORD_EXISTS');
+    for (const [name, { failures: kept = {}, ...entry }] of Object.entries(entries)) {
+      const { failures = {}, ...carried } = own[name] ?? {};
       expect(entry).toStrictEqual(carried);
+      const permanent = Object.entries(failures).filter(([, stated]) => !isRetryable(stated));
+      expect(kept).toStrictEqual(Object.fromEntries(permanent));
     }
   });
 

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { failuresIn } from '../../language/catalogue.ts';
 import { FAILURE_CODES } from '../../language/failure.ts';
+import { isRetryable, titleOf, type StatedFailures } from '../../language/stated-failures.ts';
 import { builtInSystems } from '../../systems/built-in.ts';
 import { catalogue } from '../catalogue.ts';
 import { codeOf, files, isSource, read } from './tree.ts';
@@ -20,14 +21,25 @@ const sectionsOf = (path: string): Map<string, string> =>
 const OF_ENGINE = 'docs/failures.md';
 const ofSystem = (name: string): string => `systems/${name}/failures.md`;
 
+const told = (failures: StatedFailures): { code: string; title: string; isRetried: boolean }[] =>
+  Object.entries(failures).map(([code, stated]) => ({
+    code,
+    title: titleOf(stated),
+    isRetried: isRetryable(stated),
+  }));
+
 /** Those that commands state, with the folder of their system. */
 const ofSystems = builtInSystems.flatMap(({ name, commands }) =>
-  commands.flatMap(({ failures = {} }) => Object.entries(failures).map(([code, title]) => ({ name, code, title }))),
+  commands.flatMap(({ failures = {} }) => told(failures).map((one) => ({ name, ...one }))),
 );
 const codes = { ...FAILURE_CODES, ...failuresIn(catalogue) };
 const explained = [
-  ...Object.entries(FAILURE_CODES).map(([code, title]) => ({ path: OF_ENGINE, code, title })),
-  ...ofSystems.map(({ name, code, title }) => ({ path: ofSystem(name), code, title })),
+  ...told(FAILURE_CODES).map((one) => ({ path: OF_ENGINE, ...one, never: ' It is not retried.' })),
+  ...ofSystems.map(({ name, ...one }) => ({
+    path: ofSystem(name),
+    ...one,
+    never: " It is not retried unless `on` of the step's `retry` names it.",
+  })),
 ];
 
 test('every code of a failure is explained once, by whom it belongs to, and nothing else is', () => {
@@ -38,10 +50,10 @@ test('every code of a failure is explained once, by whom it belongs to, and noth
 });
 
 test.each(explained)(
-  'what is said of $code begins with its meaning, and says what happened and what to do',
-  ({ path, code, title }) => {
+  'what is said of $code begins with its meaning and whether it is retried, and says what happened and what to do',
+  ({ path, code, title, isRetried, never }) => {
     const section = sectionsOf(path).get(code) ?? '';
-    expect(section.startsWith(`## ${code}\n\n${title}.\n`)).toBe(true);
+    expect(section.startsWith(`## ${code}\n\n${title}.${isRetried ? '' : never}\n`)).toBe(true);
     expect(section).toMatch(/### What happened\n\n\S[\s\S]*\n\n### What to do\n\n\S/);
   },
 );

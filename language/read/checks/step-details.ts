@@ -1,6 +1,7 @@
 /** What the schema cannot say of a step by itself: what it asks for, and keys that do nothing where they stand. */
 import { type Catalogue, failuresIn } from '../../catalogue.ts';
-import { FAILURE_CODES } from '../../failure.ts';
+import { FAILURE_CODES, isPermanent } from '../../failure.ts';
+import { titleOf } from '../../stated-failures.ts';
 import { FAULT_CODES } from '../../expression/scope.ts';
 import type { FailStep, LlmStep, ParallelStep, SetStep, SleepStep, WatchStep } from '../../model.ts';
 import { missingDay, momentIn } from '../../references/moment.ts';
@@ -18,7 +19,7 @@ type At = (...path: string[]) => string;
 export function checkStepDetails(sites: Sites, origins: Origins, catalogue: Catalogue): Problem[] {
   return sites.steps.flatMap((site) => {
     const at: At = (...path) => origins.locate(site.step, site.path, path);
-    return [...checkByType(site, at, catalogue), ...checkTimeout(site, at)];
+    return [...checkByType(site, at, catalogue), ...checkTimeout(site, at), ...checkRetry(site, at)];
   });
 }
 
@@ -65,7 +66,7 @@ function checkByType(site: StepSite, at: At, catalogue: Catalogue): Problem[] {
 const ownCodes = (catalogue: Catalogue): ReadonlyMap<string, string> =>
   new Map([
     ...FAULT_CODES.map((code): [string, string] => [code, 'An expression or a reference cannot be read']),
-    ...Object.entries(FAILURE_CODES),
+    ...Object.entries(FAILURE_CODES).map(([code, stated]): [string, string] => [code, titleOf(stated)]),
     ...Object.entries(failuresIn(catalogue)),
   ]);
 
@@ -165,17 +166,36 @@ function checkFail(step: FailStep, at: At, catalogue: Catalogue): Problem[] {
   const meaning = own.get(code);
   if (meaning !== undefined)
     return [
-      error('RESERVED_NAME', at('code'), `"${code}" is a code of the engine ("${meaning}"); choose another`),
+      error(
+        'RESERVED_NAME',
+        at('code'),
+        `"${code}" is a code of ${Object.hasOwn(failuresIn(catalogue), code) ? 'a command' : 'the engine'} ("${meaning}"); choose another`,
+      ),
       ...idle,
     ];
-  if (CODE.test(code)) return idle;
+  return [...badCode(code, at('code'), (word) => !own.has(word)), ...idle];
+}
+
+/** `mayBe`: whether a code that is meant can stand there. */
+function badCode(code: string, path: string, mayBe: (word: string) => boolean): Problem[] {
+  if (CODE.test(code)) return [];
   const word = code
     .toUpperCase()
     .replaceAll(/[^A-Z0-9]+/g, '_')
     .replaceAll(/^[\d_]+|_+$/g, '');
-  const fix = CODE.test(word) && !own.has(word) ? { fix: `write "${word}"` } : {};
+  const fix = CODE.test(word) && mayBe(word) ? { fix: `write "${word}"` } : {};
   const message = `${JSON.stringify(code)} is no code: a code is at most 100 capital letters, digits and "_", and begins with a letter`;
-  return [{ ...error('WRONG_VALUE', at('code'), message), ...fix }, ...idle];
+  return [{ ...error('WRONG_VALUE', path, message), ...fix }];
+}
+
+/** Of a code of the engine that no repeat changes, a step says nothing else. */
+function checkRetry({ step }: StepSite, at: At): Problem[] {
+  return (step.retry?.on ?? []).flatMap((code, index) => {
+    const path = at('retry', 'on', String(index));
+    if (!isPermanent({ code })) return badCode(code, path, () => true);
+    const message = `${JSON.stringify(code)} has no effect: a step that fails with it is never tried again`;
+    return [{ code: 'KEY_WITHOUT_EFFECT', severity: 'warning', path, message, fix: 'remove it' } as const];
+  });
 }
 
 function checkLlm(step: LlmStep, { place }: StepSite, at: At): Problem[] {

@@ -54,6 +54,16 @@ test.each([
   ['an event without a schema', "shelf({ events: { 'shelf:done': {} } })", 'must be a schema of zod 4'],
   ['a code that is none', "shelf({ failures: { 'no code': 'x' } })", 'a code has capitals, digits and _'],
   [
+    'a code whose permanence is no word',
+    "shelf({ failures: { SHELF_FULL: { title: 'x', retryable: 'no' } } })",
+    'systems.0.failures.SHELF_FULL',
+  ],
+  [
+    'a code of a command that is none',
+    "shelf({ commands: [get('shelf/get', { failures: { 'no code': 'x' } })] })",
+    'a code has capitals, digits and _',
+  ],
+  [
     'a follower of nothing',
     "shelf({ followers: { all: { event: 'x', command: 'shelf/gone' } } })",
     'systems.0.followers.all.command: there is no command "shelf/gone"',
@@ -108,6 +118,11 @@ test.each([
     'a failure of the engine',
     "shelf({ failures: { STEP_TIMEOUT: 'x' } })",
     'the failure "STEP_TIMEOUT" is one of Sentinel',
+  ],
+  [
+    'a failure of the engine at a command',
+    "shelf({ commands: [get('shelf/get', { failures: { RECORD_EXISTS: 'x' } })] })",
+    'the failure "RECORD_EXISTS" is one of Sentinel',
   ],
   ['another system of its name', 'shelf(), shelf()', 'there is another system of that name'],
 ])('%s: it alone cannot be used, and validate says so', async (_what, systems, words) => {

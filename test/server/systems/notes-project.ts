@@ -22,7 +22,7 @@ export const notes = defineSystem({
     \`,
   },
   events: { 'notes:added': z.strictObject({ id: z.number(), text: z.string() }) },
-  failures: { NOTE_THERE: 'There is such a note already', NOTE_TOO_LONG: 'A note is longer than the settings allow' },
+  failures: { NOTE_THERE: { title: 'There is such a note already', retryable: false }, NOTE_TOO_LONG: 'A note is longer than the settings allow' },
   commands: [
     defineCommand({
       name: 'notes/add',
@@ -89,9 +89,10 @@ export const notes = defineSystem({
       name: 'notes/peek',
       description: 'Tries what a command that reads may not.',
       permission: 'read',
-      params: z.strictObject({ what: z.enum(['write', 'publish', 'call', 'others', 'commit']) }),
+      params: z.strictObject({ what: z.enum(['write', 'publish', 'call', 'others', 'commit', 'fail']) }),
       result: z.any(),
       async run({ what }, { tx, call }) {
+        if (what === 'fail') throw new CommandFailure('NOTE_GONE', 'there is none');
         if (what === 'write') return tx.query('delete from notes_note returning id');
         if (what === 'publish') return tx.publish('notes:added', { id: 1, text: 'x' });
         if (what === 'commit') return tx.query('commit');

@@ -81,6 +81,32 @@ test.each(['in a segment', 'in activities'])(
   },
 );
 
+test('a code that no repeat changes is tried again only where the step names it', async () => {
+  const [often, code] = [{ attempts: 3, backoffMs: 1 }, 'NOTE_THERE'];
+  const again = { ...often, on: [code] };
+  const { handle, failure } = await run([
+    add('once'),
+    add('once', { retry: often, onError: 'skip' }),
+    add('x'.repeat(41), { retry: often, onError: 'skip' }),
+    add('once', { retry: again }),
+  ]);
+  expect(failure).toMatchObject({ code });
+  const tried = (await harness.events(handle)).flatMap((event) =>
+    event.type === 'step-finished' && event.failure !== undefined
+      ? [`${event.key} ${event.outcome} ${event.failure.code}`]
+      : [],
+  );
+  expect(tried).toEqual([
+    'steps.1@1 skipped NOTE_THERE',
+    'steps.2@1 retried NOTE_TOO_LONG',
+    'steps.2#2@1 retried NOTE_TOO_LONG',
+    'steps.2#3@1 skipped NOTE_TOO_LONG',
+    'steps.3@1 retried NOTE_THERE',
+    'steps.3#2@1 retried NOTE_THERE',
+    'steps.3#3@1 failed NOTE_THERE',
+  ]);
+});
+
 test('a long command writes and calls in one transaction, and logs', async () => {
   const step: Step = { type: 'command', command: 'notes/import', params: { texts: ['one', 'two'] }, outputTo: 'done' };
   const report = await run([step]);
@@ -110,6 +136,7 @@ test.each([
   ['commit', 'STATEMENT_REFUSED'],
   ['publish', 'EVENT_NOT_STATED'],
   ['call', 'RIGHTS_EXCEEDED'],
+  ['fail', 'FAILURE_NOT_STATED'],
 ])('a command that reads may do nothing else: %s', async (what, code) => {
   const before = await rows('select text from notes_note');
   const report = await run([{ type: 'command', command: 'notes/peek', params: { what } }]);
