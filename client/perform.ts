@@ -4,6 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import { defined } from '../language/defined.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import type { OwnParts } from '../runs/own/open-own.ts';
+import type { ProjectConfig } from '../services/config/project-config.ts';
 import { configFileOf } from '../services/config/project-file.ts';
 import type { RunPort } from '../operations/command.ts';
 import { ClientError } from '../runs/client-error.ts';
@@ -38,7 +39,8 @@ export async function performCommand<Result extends Json = Json>(
   ]);
   await makeTables(store, builtInSystems);
   const own = await ownParts(command, project, store);
-  const parts = { store, registry: builtInRegistry({}, own?.commands), runs: runsOf(client, project) };
+  const settings = await settingsFor(command, project);
+  const parts = { store, registry: builtInRegistry({ settings }, own?.commands), runs: runsOf(client, project) };
   try {
     const asked = { command, params, project, by, as, id, timeoutMs: CALL_MS };
     return (await perform(parts, asked)) as Result;
@@ -58,9 +60,9 @@ export async function performCommand<Result extends Json = Json>(
 
 /** What the project brings itself, where the command is none of ours. Throws `SETTINGS` where it is not trusted. */
 async function ownParts(command: string, project: string, store: Store): Promise<OwnParts | null> {
-  const { builtInCatalogue } = await import('../systems/catalogue.ts');
-  const builtIn = builtInCatalogue();
-  const file = Object.hasOwn(builtIn, command) ? null : configFileOf(project);
+  const { builtIn } = await import('./lookup/project-catalogue.ts');
+  const engine = builtIn();
+  const file = Object.hasOwn(engine.catalogue, command) ? null : configFileOf(project);
   if (file === null) return null;
   const [{ openOwn }, { configIn }, { trustedCode }] = await Promise.all([
     import('../runs/own/open-own.ts'),
@@ -68,7 +70,20 @@ async function ownParts(command: string, project: string, store: Store): Promise
     import('../services/config/project-config.ts'),
   ]);
   const code = trustedCode(file.path);
-  return openOwn({ code, config: await configIn(file), builtIn, store, say: () => undefined });
+  return openOwn({ code, config: await configIn(file), builtIn: engine, store, say: () => undefined });
+}
+
+/** Of the command's system, where that has settings. Throws `SETTINGS` where the configuration is not trusted. */
+async function settingsFor(command: string, project: string): Promise<ProjectConfig['settings'] | undefined> {
+  const { builtInSystems } = await import('../systems/built-in.ts');
+  const system = builtInSystems.find(({ commands }) => commands.some(({ name }) => name === command));
+  const file = system?.settings === undefined ? null : configFileOf(project);
+  if (file === null) return undefined;
+  const [{ settingsIn }, { builtIn }] = await Promise.all([
+    import('../runs/commands/open-project.ts'),
+    import('./lookup/project-catalogue.ts'),
+  ]);
+  return settingsIn(builtIn(), file);
 }
 
 /** What a command found wrong with one of its parameters, for a door that has words of its own for it. */

@@ -109,6 +109,8 @@ export interface CommandContext {
 /** What a command works with. */
 export interface Context extends CommandContext {
   caller: Caller;
+  /** Of its system; undefined where that has none, and where its code runs elsewhere, which has them there. */
+  settings: unknown;
   tx: Tx;
   /** Performs another command within the same step: the only way into another system. `over`: what is otherwise for that one. */
   call(name: string, params: JsonObject, over?: Partial<CommandContext>): Promise<Json>;
@@ -131,6 +133,8 @@ export interface WorkerParts {
 /** What a command knows of its system (system.ts). */
 export interface OwnSystem {
   name: string;
+  /** What its schema made of the configuration. */
+  settings?: unknown;
   events?: { readonly [event: string]: z.ZodType };
 }
 

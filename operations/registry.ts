@@ -66,6 +66,7 @@ export function createRegistry(
   const within = (command: Command, context: CommandContext, tx: CommandTx): Context => ({
     ...context,
     caller: context.caller ?? stepCaller(context),
+    settings: command.system?.settings,
     tx,
     commands: registry,
     worker,

@@ -27,15 +27,17 @@ export interface System {
   failures?: StatedFailures;
   /** Quick commands that are performed for each event, once, in order; `event` may be a pattern with `*`. */
   followers?: { readonly [name: string]: { event: string; command: string } };
+  /** What `settings.NAME` of a project's configuration may say; its commands have what it makes of that. */
+  settings?: z.ZodType;
   verbs?: { readonly [verb: string]: Verb };
 }
 
 export const defineSystem = (system: System): System => system;
 
-/** Its commands, each of which knows whose it is. */
-export function commandsOf(system: System): Command[] {
+/** Its commands, each of which knows whose it is. `set`: what the configuration of the project says. */
+export function commandsOf(system: System, set: object = {}): Command[] {
   const { name, events, failures } = system;
-  const own: OwnSystem = { name, ...defined({ events }) };
+  const own: OwnSystem = { name, settings: system.settings?.parse(set), ...defined({ events }) };
   return system.commands.map((command) => ({
     ...command,
     ...(failures === undefined ? {} : { failures: { ...failures, ...command.failures } }),

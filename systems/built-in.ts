@@ -8,11 +8,18 @@ import { PLANNED } from './planned.ts';
 /** By name. */
 export const builtInSystems: readonly System[] = Object.values(all);
 
-export const builtInCommands: readonly Command[] = builtInSystems.flatMap(commandsOf);
+export const builtInCommands: readonly Command[] = builtInSystems.flatMap((system) => commandsOf(system));
+
+export interface BuiltInParts extends Omit<RegistryParts, 'planned'> {
+  /** Of systems by name, where the configuration of the project says something. */
+  settings?: { readonly [system: string]: object } | undefined;
+}
 
 /** Of the commands that come with the engine, and of more. */
-export const builtInRegistry = (parts: Omit<RegistryParts, 'planned'> = {}, more: readonly Command[] = []): Registry =>
-  createRegistry([...builtInCommands, ...more], { ...parts, planned: PLANNED });
+export function builtInRegistry({ settings = {}, ...parts }: BuiltInParts = {}, more: readonly Command[] = []): Registry {
+  const commands = builtInSystems.flatMap((system) => commandsOf(system, settings[system.name]));
+  return createRegistry([...commands, ...more], { ...parts, planned: PLANNED });
+}
 
 /** What they follow, each with the command that is performed. */
 export const builtInFollowers = builtInSystems.flatMap(({ name: system, followers = {} }) =>

@@ -3,6 +3,7 @@
  * give. The build writes their values into the command line in place of this module (scripts/build.mjs): a quick verb
  * does not load what commands run with.
  */
+import * as z from 'zod';
 import type { Catalogue } from '../language/catalogue.ts';
 import type { JsonObject } from '../language/json.ts';
 import { checkedParametersOf, resultOf } from '../operations/parameters.ts';
@@ -19,6 +20,18 @@ export function builtInParameters(): { readonly [command: string]: JsonObject } 
 
 export function builtInResults(): { readonly [command: string]: JsonObject } {
   return Object.fromEntries(builtInCommands.map((command) => [command.name, resultOf(command)]));
+}
+
+/** What the settings of each system may say; null where it has none. */
+export function builtInSettings(): { readonly [system: string]: JsonObject | null } {
+  return Object.fromEntries(
+    builtInSystems.map(({ name, settings }) => [name, settings === undefined ? null : settingsSchema(settings)]),
+  );
+}
+
+function settingsSchema(settings: z.ZodType): JsonObject {
+  const { $schema: _schema, ...schema } = z.toJSONSchema(settings, { io: 'input' });
+  return schema as JsonObject;
 }
 
 export interface SystemOutline {

@@ -202,6 +202,7 @@ async function serve(serving: Serving): Promise<void> {
     bundle,
     version,
     models,
+    settings: project.config.settings,
     commands: project.commands,
     followers: followersOf(project.systems),
     ...defined({ changing: project.changing }),

@@ -2,7 +2,7 @@
 import type { Command } from '../operations/command.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import type { JudgedSystem } from '../runs/commands/project-systems.ts';
-import { builtInCatalogue } from '../systems/catalogue.ts';
+import { builtInCatalogue, builtInSettings } from '../systems/catalogue.ts';
 import type { ChangingCommands } from '../operations/registry.ts';
 import type { Failure } from '../world/failures/failures.ts';
 import type { McpServers } from '../activities/mcp/servers.ts';
@@ -47,9 +47,10 @@ export async function openProject(
   const config = await runProjectConfig(code);
   const policies = policiesIn(config, file.path);
   const accepted = acceptedReader(home, project.folder);
-  const { notices } = projectCommands(builtInCatalogue(), { path: file.path, config, accepted: accepted() });
+  const builtIn = { catalogue: builtInCatalogue(), settings: builtInSettings() };
+  const { notices } = projectCommands(builtIn, { path: file.path, config, accepted: accepted() });
   for (const text of [`loaded ${file.path}`, ...notices]) say(text);
-  const { commands, systems, processes } = await openOwn({ code, config, builtIn: builtInCatalogue(), store, say });
+  const { commands, systems, processes } = await openOwn({ code, config, builtIn, store, say });
   if (commands.length > 0) outliveRejections(say);
   if (Object.keys(config.mcpServers).length === 0)
     return { config, commands, systems, policies, close: () => processes.close() };

@@ -58,6 +58,8 @@ export interface WorkerParts {
   models?: Models;
   /** Rate limits and circuit breakers; absent: none. */
   limits?: LimitSettings;
+  /** Of the built-in systems, by name. */
+  settings?: { readonly [system: string]: object };
   /** Commands beside the built-in ones. */
   commands?: readonly Command[];
   /** What the systems of its project follow. */
@@ -121,7 +123,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const recorder = new RunRecorder(store, refusedRunEnder({ client, store, say }), own);
   const checkpoints = checkpointsIn(parts);
   const background = new BackgroundProcesses(async (of) => checkpoints?.end(of));
-  const registry = builtInRegistry({ background, changing: parts.changing }, parts.commands);
+  const registry = builtInRegistry({ background, changing: parts.changing, settings: parts.settings }, parts.commands);
   const starting = startingIn(parts, client, registry);
   const { models = null, limits } = parts;
   const suspects = await suspecting(parts);

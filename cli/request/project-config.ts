@@ -6,9 +6,8 @@ import { readConfig, type Environment } from '../../services/config/config.ts';
 import type { ProjectConfig } from '../../services/config/project-config.ts';
 import { ConfigError } from '../../services/home/config-error.ts';
 import { configFileOf, withProject } from '../../services/config/project-file.ts';
-import { builtInCatalogue } from '../../systems/catalogue.ts';
 import type { ProjectCommands } from '../../runs/commands/project-commands.ts';
-import { withBuiltIn } from '../../client/lookup/project-catalogue.ts';
+import { builtIn, withBuiltIn } from '../../client/lookup/project-catalogue.ts';
 import type { Output } from '../output/output.ts';
 import { declaredKind } from './verb-kind.ts';
 
@@ -29,8 +28,9 @@ export async function projectConfig(
 ): Promise<ProjectUse> {
   const env = withProject(process.env, project);
   const file = configFileOf(project);
-  const builtIn = { catalogue: builtInCatalogue(), notices: [], root: project };
-  if (file === null) return { config: null, commands: await withBuiltIn(builtIn), env };
+  const engine = builtIn();
+  const withoutFile = { catalogue: engine.catalogue, notices: [], root: project };
+  if (file === null) return { config: null, commands: await withBuiltIn(withoutFile), env };
   const [{ configIn, openProjectCommands }, { readProjectCode }, { isTrusted, untrustedText }] = await Promise.all([
     import('../../runs/commands/open-project.ts'),
     import('../../services/trust/project-code.ts'),
@@ -40,11 +40,11 @@ export async function projectConfig(
   if (asks) await (await import('../trust/ask-trust.ts')).askTrust(code, output);
   else if (!isTrusted(code)) {
     const notices = [`without the commands and models of the project: ${untrustedText(code)}`];
-    return { config: null, commands: await withBuiltIn({ ...builtIn, notices }), env };
+    return { config: null, commands: await withBuiltIn({ ...withoutFile, notices }), env };
   }
   const config = await configIn(file);
   const { home } = readConfig();
-  return { config, commands: await withBuiltIn(await openProjectCommands(builtIn.catalogue, project, home)), env };
+  return { config, commands: await withBuiltIn(await openProjectCommands(engine, project, home)), env };
 }
 
 /** What the configuration says where nothing is said; nothing, and a note, where it is not trusted or cannot be read. */

@@ -1,5 +1,6 @@
 /** The commands that runs of a project have; without a project the built-in ones alone. */
-import { builtInCatalogue } from '../../systems/catalogue.ts';
+import { builtInCatalogue, builtInSettings } from '../../systems/catalogue.ts';
+import type { BuiltIn } from '../../runs/commands/built-in.ts';
 import type { Catalogue } from '../../language/catalogue.ts';
 import type { Policy } from '../../language/policy/policy.ts';
 import { configIn, openProjectCommands } from '../../runs/commands/open-project.ts';
@@ -10,8 +11,10 @@ import { builtInParamCheck, builtInResultSchemas } from './built-in-params.ts';
 
 export async function projectCatalogue(project: string | undefined, home: string): Promise<Catalogue> {
   if (project === undefined) return builtInCatalogue();
-  return (await openProjectCommands(builtInCatalogue(), project, home)).catalogue;
+  return (await openProjectCommands(builtIn(), project, home)).catalogue;
 }
+
+export const builtIn = (): BuiltIn => ({ catalogue: builtInCatalogue(), settings: builtInSettings() });
 
 /** What its configuration says of all its runs. Throws `ConfigError`. */
 export async function projectPolicies(project: string | undefined): Promise<Policy[]> {

@@ -1,5 +1,5 @@
 /** The systems of a project, as `doctor` says how they are. */
-import { builtInCatalogue } from '../../systems/catalogue.ts';
+import { builtInCatalogue, builtInSettings } from '../../systems/catalogue.ts';
 import { configIn } from '../../runs/commands/open-project.ts';
 import { judgedSystems, type JudgedSystem } from '../../runs/commands/project-systems.ts';
 import type { ProjectSystem } from '../../services/commands/own-systems.ts';
@@ -16,7 +16,7 @@ function trustedFile(project: string): ConfigFile | null {
 }
 
 const judgedIn = async (file: ConfigFile): Promise<JudgedSystem[]> =>
-  judgedSystems(builtInCatalogue(), await configIn(file));
+  judgedSystems({ catalogue: builtInCatalogue(), settings: builtInSettings() }, await configIn(file));
 
 /** Those that can be used, where the configuration is trusted. */
 export async function usableSystems(project: string): Promise<ProjectSystem[]> {

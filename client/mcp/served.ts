@@ -1,5 +1,5 @@
 /** What an MCP server of Sentinel's stands on. */
-import { builtInCatalogue } from '../../systems/catalogue.ts';
+import { builtIn } from '../lookup/project-catalogue.ts';
 import { openProjectCommands } from '../../runs/commands/open-project.ts';
 import type { ProjectCommands } from '../../runs/commands/project-commands.ts';
 import { readConfig } from '../../services/config/config.ts';
@@ -17,7 +17,7 @@ export interface Served {
 
 /** The commands that saved sentinels may name: those of the project's configuration as it is now. */
 export const servedCommands = ({ project }: Served): Promise<ProjectCommands> =>
-  openProjectCommands(builtInCatalogue(), project, readConfig().home);
+  openProjectCommands(builtIn(), project, readConfig().home);
 
 /** The saved sentinels that are in files. */
 export const servedFiles = async (served: Served): Promise<DefinitionFiles> =>

@@ -1,12 +1,11 @@
 /** A definition in a file, for programs: as the command line reads it. */
 import { resolve } from 'node:path';
-import { builtInCatalogue } from '../../systems/catalogue.ts';
 import type { Definition } from '../../language/model.ts';
 import { hasErrors, type Problem } from '../../language/problems.ts';
 import { openProjectCommands } from '../../runs/commands/open-project.ts';
 import { readConfig } from '../../services/config/config.ts';
 import { asClientWould } from '../contract/as-client-error.ts';
-import { withBuiltIn } from '../lookup/project-catalogue.ts';
+import { builtIn, withBuiltIn } from '../lookup/project-catalogue.ts';
 import { filesAround, readDefinitionFile, type Known } from '../read-definition.ts';
 import { definitionInvalid } from '../reading/read-for-start.ts';
 
@@ -28,7 +27,7 @@ export interface FileDefinition {
 export async function readDefinition(file: string, options: { project?: string } = {}): Promise<FileDefinition> {
   const project = resolve(options.project ?? '.');
   const path = resolve(file);
-  const own = async () => openProjectCommands(builtInCatalogue(), project, readConfig().home);
+  const own = async () => openProjectCommands(builtIn(), project, readConfig().home);
   const commands = await withBuiltIn(await asClientWould(own()));
   const around = filesAround(path, commands);
   const { definition, problems } = readDefinitionFile(path, around);

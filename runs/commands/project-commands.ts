@@ -13,6 +13,8 @@ import { zodFaults } from '../../language/params/zod-faults.ts';
 import { defined } from '../../language/defined.ts';
 import { resultOf, type OwnCommand } from '../../services/commands/own-commands.ts';
 import type { AcceptedServers, McpTool } from '../../services/config/accepted-tools.ts';
+import type { BuiltIn } from './built-in.ts';
+import { settingsFaults } from './system-settings.ts';
 import { engineCode, isOfSentinel, judgedSystems, MCP } from './project-systems.ts';
 import { ConfigError } from '../../services/home/config-error.ts';
 import type { ProjectConfig } from '../../services/config/project-config.ts';
@@ -33,16 +35,17 @@ export interface ProjectCommands {
 export interface ConfiguredProject {
   /** Of its `sentinel.config`. */
   path: string;
-  config: Pick<ProjectConfig, 'commands' | 'systems' | 'mcpServers'>;
+  config: Pick<ProjectConfig, 'commands' | 'systems' | 'settings' | 'mcpServers'>;
   accepted: AcceptedServers;
 }
 
-/** Throws `ConfigError` where a command's name cannot be. */
-export function projectCommands(builtIn: Catalogue, project: ConfiguredProject): ProjectCommands {
+/** Throws `ConfigError` where a command's name or a setting cannot be. */
+export function projectCommands(engine: BuiltIn, project: ConfiguredProject): ProjectCommands {
   const { config, accepted } = project;
-  checkNames(builtIn, project);
+  const { catalogue: builtIn } = engine;
+  refuseFaults(engine, project);
   const { tools, notices } = mcpTools(builtIn, project);
-  const systems = judgedSystems(builtIn, config);
+  const systems = judgedSystems(engine, config);
   const own = ownCommandsOf(builtIn, config);
   const entries = [
     ...own.map((command) => [command.name, ownEntry(command)] as const),
@@ -96,7 +99,8 @@ export function ownEntry({ permission, speed, timeoutMs, textField, failures }: 
   };
 }
 
-function checkNames(builtIn: Catalogue, { path, config }: ConfiguredProject): void {
+function refuseFaults(engine: BuiltIn, { path, config }: ConfiguredProject): void {
+  const { catalogue: builtIn } = engine;
   const names = config.commands.map(({ name }) => name);
   const faults = names.flatMap((name, index) => {
     const at = `commands.${index}.name`;
@@ -113,6 +117,7 @@ function checkNames(builtIn: Catalogue, { path, config }: ConfiguredProject): vo
     if (code !== undefined)
       faults.push(`commands.${index}.failures.${code}: it is a code of Sentinel itself; choose another`);
   }
+  faults.push(...settingsFaults(engine, config));
   if (faults.length > 0) throw new ConfigError(`${path}: ${faults.join('; ')}.`);
 }
 

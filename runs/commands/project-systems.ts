@@ -1,6 +1,7 @@
 /** The systems of a project, and why one of them cannot be used: then its commands fail, and all others work. */
 import { type Catalogue, failuresIn } from '../../language/catalogue.ts';
 import { reservedEventFault } from '../../language/events/reserved-events.ts';
+import type { BuiltIn } from './built-in.ts';
 import { FAILURE_CODES } from '../../language/failure.ts';
 import type { ProjectSystem } from '../../services/commands/own-systems.ts';
 import type { ProjectConfig } from '../../services/config/project-config.ts';
@@ -18,9 +19,9 @@ export const MCP = 'mcp';
 export const isOfSentinel = (family: string, builtIn: Catalogue): boolean =>
   family === MCP || Object.keys(builtIn).some((name) => name.split('/')[0] === family);
 
-/** `builtIn`: the commands that come with the engine, by whose first parts no system may be named. */
+/** No system may be named like one of the engine's, or like what a command of these begins with. */
 export function judgedSystems(
-  builtIn: Catalogue,
+  { catalogue: builtIn, settings: ofEngine }: BuiltIn,
   { commands, systems }: Pick<ProjectConfig, 'commands' | 'systems'>,
 ): JudgedSystem[] {
   const ofProject = new Set(commands.map(({ name }) => name));
@@ -28,6 +29,8 @@ export function judgedSystems(
   return systems.map((system) => {
     const problem = isOfSentinel(system.name, builtIn)
       ? `commands of Sentinel itself begin with "${system.name}/"; give the system another name`
+      : Object.hasOwn(ofEngine, system.name)
+        ? `a system "${system.name}" comes with Sentinel; give the system another name`
       : named.has(system.name)
         ? 'there is another system of that name; name one of them otherwise'
         : (clashing(system, ofProject) ?? notGranted(system) ?? codeOfEngine(system, builtIn) ?? reservedEvent(system));

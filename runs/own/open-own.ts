@@ -1,11 +1,12 @@
 /** What a project brings itself, to be performed from here: its commands, and its systems with their tables. */
-import { failuresIn, type Catalogue } from '../../language/catalogue.ts';
+import { failuresIn } from '../../language/catalogue.ts';
 import type { Command } from '../../operations/command.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import { TablesRefused } from '../../prisma/store/contract/system-contract.ts';
 import type { ProjectSystem } from '../../services/commands/own-systems.ts';
 import type { ProjectConfig } from '../../services/config/project-config.ts';
 import type { ProjectCode } from '../../services/trust/project-code.ts';
+import type { BuiltIn } from '../commands/built-in.ts';
 import { ownCommandsOf } from '../commands/project-commands.ts';
 import { judgedSystems, type JudgedSystem } from '../commands/project-systems.ts';
 import { ownCommands, systemCommands } from './own-commands.ts';
@@ -22,16 +23,16 @@ export interface OwnParts {
 export interface Opening {
   code: ProjectCode;
   config: ProjectConfig;
-  builtIn: Catalogue;
+  builtIn: BuiltIn;
   store: Pick<Store, 'systems'>;
   say: Say;
 }
 
 export async function openOwn({ code, config, builtIn, store, say }: Opening): Promise<OwnParts> {
-  const processes = new OwnProcesses(code, say, Object.keys(failuresIn(builtIn)));
+  const processes = new OwnProcesses(code, say, Object.keys(failuresIn(builtIn.catalogue)));
   const systems = await withTables(store, judgedSystems(builtIn, config), say);
   // What clashes with another command is left out; its system says so.
-  const named = new Set(ownCommandsOf(builtIn, config));
+  const named = new Set(ownCommandsOf(builtIn.catalogue, config));
   const commands = [
     ...ownCommands(config.commands, processes),
     ...systems.flatMap((system) => systemCommands(system, named, processes)),

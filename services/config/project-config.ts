@@ -69,6 +69,8 @@ export const ProjectConfig = z.strictObject({
     .prefault({}),
   commands: z.array(OwnCommand).default([]),
   systems: z.array(ProjectSystem).default([]),
+  /** Of systems that come with the engine, by name; these say what they take (runs/commands/system-settings.ts). */
+  settings: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
   mcpServers: McpServers.default({}),
   limits: LimitsConfig.prefault({}),
   notify: NotifyConfig.default([]),

@@ -5,10 +5,11 @@ import type { Browser, BrowserType, CDPSession, Page } from 'playwright-core';
 import * as z from 'zod';
 import { Failure } from '../../world/failures/failures.ts';
 import { findHelper, helperPath } from '../../world/own-programs/helper-programs.ts';
-import { type Command, type CommandContext, defineCommand } from '../../operations/command.ts';
+import { type Command, type CommandContext, type Context, defineCommand } from '../../operations/command.ts';
 import { simulatedText } from '../../operations/predicted.ts';
 import { namesProxy } from '../../world/pages/onward.ts';
 import { PageProxy } from '../../world/pages/page-proxy.ts';
+import { refusedBy } from './settings.ts';
 
 const BOUNDS = {
   sideMax: 4_000,
@@ -31,16 +32,18 @@ const Params = z.strictObject({
 });
 type Params = z.infer<typeof Params>;
 
-async function screenshot(params: Params, context: CommandContext) {
+async function screenshot(params: Params, context: Context) {
   const isForModel = context.confinement?.byModel === true;
-  const proxy = hasProxy() || isForModel ? await PageProxy.open(isForModel) : null;
+  const hostRefused = refusedBy(context.settings);
+  const proxy =
+    hasProxy() || isForModel || hostRefused !== null ? await PageProxy.open({ isForModel, hostRefused }) : null;
   try {
     return await shown(params, context, proxy);
   } catch (error) {
     const refused = proxy?.refused[0];
     if (refused === undefined || !(error instanceof Failure) || error.code !== 'SCREENSHOT_FAILED') throw error;
     const { where, why } = refused;
-    const message = `"${params.url}" leads to ${where}, which is not shown to a model: ${why}`;
+    const message = `"${params.url}" leads to ${where}, which is not shown${isForModel ? ' to a model' : ''}: ${why}`;
     throw new Failure('SCREENSHOT_FAILED', message, { cause: error });
   } finally {
     await proxy?.close();

@@ -64,7 +64,7 @@ test('is known to whoever reads, writes and asks', async () => {
   expect(JSON.parse(await sentinel('commands', 'stock/put', '--json'))).toMatchObject({
     system: 'stock',
     from: 'engine',
-    failures: { STOCK_FULL: 'The store room has no place for so much' },
+    failures: { STOCK_FULL: { title: 'The store room has no place for so much', isRetryable: true } },
   });
   expect(readFileSync(join(copy, 'docs', 'command-reference.md'), 'utf8')).toContain('### `stock/put`');
   expect(readFileSync(join(copy, 'authoring', 'builder', 'built-in-commands.ts'), 'utf8')).toContain("'stock/put': {");
@@ -80,6 +80,11 @@ test('works as a verb, as a step, as a shipped definition, over MCP and as a fol
   const refused = await runIn(copy, shell, process.execPath, 'dist/cli/main.js', 'stock', 'put', 'apples', '101');
   expect(refused).toMatchObject({ code: 1 });
   expect(refused.err).toContain('there is no place for 101');
+  writeFileSync(join(copy, 'sentinel.config.js'), 'export default { settings: { stock: { max: 3 } } };');
+  await sentinel('trust', '--yes');
+  expect((await runIn(copy, shell, process.execPath, 'dist/cli/main.js', 'stock', 'put', 'figs', '4')).err).toContain(
+    'there is no place for 4',
+  );
   const steps = [{ type: 'command', command: 'stock/put', params: { item: 'pears', count: 2 } }];
   writeFileSync(join(copy, 'putting.json'), JSON.stringify({ name: 'putting', steps }));
   await sentinel('run', 'putting.json');

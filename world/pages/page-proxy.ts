@@ -39,6 +39,15 @@ export interface Refusal {
   why: string;
 }
 
+/** Why nothing is asked of a host; null: it may be. */
+type HostRefused = (host: string) => string | null;
+
+export interface Terms {
+  isForModel: boolean;
+  /** Absent: every host may be asked. */
+  hostRefused?: HostRefused | null;
+}
+
 export class PageProxy {
   readonly #server: Server;
   readonly #password = randomBytes(24).toString('base64url');
@@ -46,9 +55,11 @@ export class PageProxy {
   readonly refused: Refusal[] = [];
 
   readonly #isForModel: boolean;
+  readonly #hostRefused: HostRefused;
 
-  private constructor(isForModel: boolean) {
+  private constructor({ isForModel, hostRefused }: Terms) {
     this.#isForModel = isForModel;
+    this.#hostRefused = hostRefused ?? (() => null);
     this.#server = createServer((asked, answer) => void this.#forward(asked, answer));
     this.#server.on(
       'connect',
@@ -58,8 +69,8 @@ export class PageProxy {
     this.#server.on('clientError', (_error, socket) => socket.destroy());
   }
 
-  static async open(isForModel = true): Promise<PageProxy> {
-    const proxy = new PageProxy(isForModel);
+  static async open(terms: Terms): Promise<PageProxy> {
+    const proxy = new PageProxy(terms);
     await new Promise<void>((resolve, reject) => {
       proxy.#server.once('error', reject);
       proxy.#server.listen(0, '127.0.0.1', resolve);
@@ -144,6 +155,11 @@ export class PageProxy {
 
   /** Null where it may not, or cannot, be reached. */
   async #reach(kind: 'http' | 'https', host: string, port: number): Promise<Way | null> {
+    const refused = this.#hostRefused(host);
+    if (refused !== null) {
+      this.refused.push({ where: `${host}:${port}`, why: refused });
+      return null;
+    }
     const proxy = pageProxy(kind, host, port);
     const addresses = await addressesOf(host);
     for (const address of addresses) {

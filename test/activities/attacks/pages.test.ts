@@ -73,7 +73,7 @@ async function said(proxy: PageProxy, head: string, isKnown = true): Promise<str
 
 /** What the proxy says to a browser that wants to go there. */
 async function tunnelled(place: string): Promise<string> {
-  const proxy = await PageProxy.open();
+  const proxy = await PageProxy.open({ isForModel: true });
   try {
     return await said(proxy, `CONNECT ${place} HTTP/1.1`);
   } finally {
@@ -229,7 +229,7 @@ describe.runIf(findChromium(PROJECT) !== null)('a definition', () => {
 
 describe('the proxy', () => {
   it('serves nobody without the password of its launch', async () => {
-    const proxy = await PageProxy.open();
+    const proxy = await PageProxy.open({ isForModel: true });
     onTestFinished(() => proxy.close());
     const target = new URL(url).host;
     expect(await said(proxy, `GET ${url} HTTP/1.1`, false)).toMatch(/^HTTP\/1.1 407 /);

@@ -7,7 +7,7 @@ import { createRegistry } from '../../../operations/registry.ts';
 import { projectCommands } from '../../../runs/commands/project-commands.ts';
 import { openOwn } from '../../../runs/own/open-own.ts';
 import { runProjectConfig, trustedCode } from '../../../services/config/project-config.ts';
-import { catalogue } from '../../catalogue.ts';
+import { builtIn } from '../../catalogue.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { commandContext } from '../harness/command-context.ts';
 
@@ -29,10 +29,10 @@ export default {
   );
   const code = trustedCode(path);
   const config = await runProjectConfig(code);
-  const own = await openOwn({ code, config, builtIn: catalogue, store: opened.store, say: () => undefined });
+  const own = await openOwn({ code, config, builtIn: builtIn(), store: opened.store, say: () => undefined });
   onTestFinished(() => own.processes.close());
   const registry = createRegistry(own.commands);
-  const listed = projectCommands(catalogue, { path, config, accepted: {} }).catalogue;
+  const listed = projectCommands(builtIn(), { path, config, accepted: {} }).catalogue;
   expect(registry.catalogue['shelf/get']).toEqual(listed['shelf/get']);
   expect(await registry.run('shelf/get', {}, commandContext(folder))).toBe('of the project');
   await expect(registry.run('shelf/more', {}, commandContext(folder))).rejects.toMatchObject({

@@ -5,7 +5,8 @@ import { connect, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { builtInRegistry } from '../../../systems/built-in.ts';
 import { findChromium } from '../../../systems/pages/commands.ts';
-import { PageProxy } from '../../../world/pages/page-proxy.ts';
+import { refusedBy } from '../../../systems/pages/settings.ts';
+import { PageProxy, type Terms } from '../../../world/pages/page-proxy.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { CompanyProxy } from '../../models/wires/proxy.ts';
 
@@ -30,8 +31,12 @@ afterEach(async () => {
 });
 
 /** What a browser is answered. */
-async function answerTo(head: string, isForModel: boolean): Promise<{ said: string; refused: string[] }> {
-  const proxy = await PageProxy.open(isForModel);
+async function answerTo(
+  head: string,
+  isForModel: boolean,
+  hostRefused: Terms['hostRefused'] = null,
+): Promise<{ said: string; refused: string[] }> {
+  const proxy = await PageProxy.open({ isForModel, hostRefused });
   const { server, username, password } = proxy.access;
   const socket = connect(Number(new URL(server).port), '127.0.0.1');
   const word = Buffer.from(`${username}:${password}`).toString('base64');
@@ -41,6 +46,29 @@ async function answerTo(head: string, isForModel: boolean): Promise<{ said: stri
   await proxy.close();
   return { said: said.toString(), refused: proxy.refused.map(({ why }) => why) };
 }
+
+describe('hosts that the configuration names', () => {
+  const only = refusedBy({ hosts: ['198.51.100.7', '*.a.test'] });
+
+  it.each([
+    ['198.51.100.7:443', 200],
+    ['x.a.test:443', 200],
+    ['a.test:443', 403],
+    ['xa.test:443', 403],
+    ['198.51.100.8:443', 403],
+    ['a.test.evil.test:443', 403],
+    ['localhost:443', 403],
+  ])('%s is answered with %i', async (place, status) => {
+    // For a model, a name is looked up here.
+    for (const isForModel of /^\d/.test(place) ? [true, false] : [false]) {
+      const before = company.asked.length;
+      const { said, refused } = await answerTo(`CONNECT ${place} HTTP/1.1`, isForModel, only);
+      expect(said).toMatch(new RegExp(`^HTTP/1\\.1 ${status}`));
+      expect(refused.filter((why) => why.includes('settings.pages.hosts'))).toHaveLength(status === 403 ? 1 : 0);
+      expect(company.asked.length - before).toBe(status === 403 ? 0 : 1);
+    }
+  });
+});
 
 describe('for a model', () => {
   it.each([
@@ -99,6 +127,18 @@ describe.runIf(findChromium(PROJECT) !== null)('with a browser', () => {
     const params = { url: `http://127.0.0.1:${port}/`, width: 200, height: 100 };
     expect(await registry.run('screenshot', params, commandContext(PROJECT))).toMatchObject({ status: 200 });
     expect(company.asked).toEqual([]);
+  });
+
+  it('shows none of a host that the configuration does not name', async () => {
+    const { port } = pages.address() as AddressInfo;
+    const bound = builtInRegistry({ settings: { pages: { hosts: ['pages.elsewhere.test'] } } });
+    const shown = (url: string): Promise<unknown> =>
+      bound.run('screenshot', { url, width: 200, height: 100 }, commandContext(PROJECT));
+    expect(await shown('http://pages.elsewhere.test/')).toMatchObject({ status: 200 });
+    await expect(shown(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({
+      code: 'SCREENSHOT_FAILED',
+      message: expect.stringContaining('settings.pages.hosts') as string,
+    });
   });
 
   it('says which variable names no proxy', async () => {

@@ -10,7 +10,7 @@ import type { ProjectCommands } from '../../../runs/commands/project-commands.ts
 import { acceptTools } from '../../../services/config/accepted-tools.ts';
 import { ConfigError } from '../../../services/home/config-error.ts';
 import { configFileOf } from '../../../services/config/project-file.ts';
-import { catalogue } from '../../catalogue.ts';
+import { builtIn, catalogue } from '../../catalogue.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sentinel-own-commands-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -25,7 +25,7 @@ function project(text: string): string {
   return path;
 }
 
-const open = (path: string): Promise<ProjectCommands> => openProjectCommands(catalogue, path, home);
+const open = (path: string): Promise<ProjectCommands> => openProjectCommands(builtIn(), path, home);
 
 /** A configuration with one command of these fields over good ones. */
 const one = (fields: string): string => `

@@ -8,13 +8,13 @@ import type { ProjectCommands } from '../../../runs/commands/project-commands.ts
 import { judgedSystems } from '../../../runs/commands/project-systems.ts';
 import { loadProjectConfig } from '../../../services/config/project-config.ts';
 import { configFileOf } from '../../../services/config/project-file.ts';
-import { catalogue } from '../../catalogue.ts';
+import { builtIn } from '../../catalogue.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sentinel-own-systems-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let count = 0;
-function project(systems: string): string {
+function project(systems: string, rest = ''): string {
   count += 1;
   const path = join(folder, `project-${count}`);
   mkdirSync(path);
@@ -26,12 +26,12 @@ const get = (name, fields = {}) => defineCommand({
   name, permission: 'read', speed: 'quick', params: z.strictObject({ id: z.string() }), result: z.string(), run: () => '', ...fields,
 });
 const shelf = (fields = {}) => defineSystem({ name: 'shelf', summary: 'a shelf', commands: [get('shelf/get')], ...fields });
-export default { systems: [${systems}] };`,
+export default { systems: [${systems}]${rest} };`,
   );
   return path;
 }
 
-const open = (path: string): Promise<ProjectCommands> => openProjectCommands(catalogue, path, join(folder, 'home'));
+const open = (path: string): Promise<ProjectCommands> => openProjectCommands(builtIn(), path, join(folder, 'home'));
 
 test.each([
   ['a name', "shelf({ name: 'Shelf' })", 'systems.0.name: a system is named by small letters'],
@@ -115,6 +115,11 @@ test.each([
     'commands of Sentinel itself begin with "data/"',
   ],
   [
+    'a name of a system of the engine',
+    "defineSystem({ name: 'pages', summary: 'x', commands: [get('pages/more')] })",
+    'a system "pages" comes with Sentinel',
+  ],
+  [
     'a failure of the engine',
     "shelf({ failures: { STEP_TIMEOUT: 'x' } })",
     'the failure "STEP_TIMEOUT" is one of Sentinel',
@@ -132,9 +137,25 @@ test.each([
   expect(all['fine/get']).toMatchObject({ permission: 'read', speed: 'quick' });
   const file = configFileOf(path);
   if (file === null) throw new Error('the project has no configuration');
-  const judged = judgedSystems(catalogue, await loadProjectConfig(file));
+  const judged = judgedSystems(builtIn(), await loadProjectConfig(file));
   expect(judged.filter(({ problem }) => problem !== null)).toHaveLength(1);
   expect(judged.at(-1)).toMatchObject({ system: { name: 'fine' }, problem: null });
+});
+
+test.each([
+  ['page', '{}', 'settings.page: no system "page" comes with Sentinel; did you mean "pages"?'],
+  ['shelf', '{}', 'settings.shelf: "shelf" is a system of the project; write its settings beside it'],
+  ['git', '{ name: "ada" }', 'settings.git: the system "git" has no settings; these have: pages'],
+  ['pages', '{ host: ["x"] }', 'settings.pages.host: there is no such setting; did you mean "hosts"?'],
+  ['pages', '{ hosts: ["https://x"] }', 'settings.pages.hosts.0'],
+  ['pages', '"x"', 'settings.pages'],
+])('settings of the engine’s systems, %s %s: the field is named', async (system, given, words) => {
+  await expect(open(project('shelf()', `, settings: { ${system}: ${given} }`))).rejects.toThrow(words);
+});
+
+test('settings that a system of the engine takes are taken', async () => {
+  const { notices } = await open(project('', ', settings: { pages: { hosts: ["localhost", "*.example.com"] } }'));
+  expect(notices).toEqual([]);
 });
 
 test('a permission that the configuration grants is one', async () => {

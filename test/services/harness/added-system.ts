@@ -5,12 +5,13 @@ export const STOCK: { readonly [path: string]: string } = {
   'system.ts': `/** What there is in a store room. */
 import * as z from 'zod';
 import { defineSystem } from '../../operations/system.ts';
-import { stockCommands } from './commands.ts';
+import { Settings, stockCommands } from './commands.ts';
 
 export const stock = defineSystem({
   name: 'stock',
   summary: 'what there is in a store room',
   commands: stockCommands,
+  settings: Settings,
   tables: {
     items: \`
       create table stock_items (item text primary key, count integer not null);
@@ -29,6 +30,9 @@ export const stock = defineSystem({
 import { defineCommand } from '../../operations/command.ts';
 import { Failure } from '../../world/failures/failures.ts';
 
+/** What a project may set of it. */
+export const Settings = z.strictObject({ max: z.number().int().positive().default(100) });
+
 const Item = z.object({ item: z.string(), count: z.number() });
 
 const put = defineCommand({
@@ -40,8 +44,8 @@ const put = defineCommand({
   failures: { STOCK_FULL: 'The store room has no place for so much' },
   params: z.strictObject({ item: z.string().min(1), count: z.number().int().positive() }),
   result: Item,
-  async run({ item, count }, { tx }) {
-    if (count > 100) throw new Failure('STOCK_FULL', \`there is no place for \${count}\`);
+  async run({ item, count }, { tx, settings }) {
+    if (count > Settings.parse(settings).max) throw new Failure('STOCK_FULL', \`there is no place for \${count}\`);
     const rows = await tx.query<{ item: string; count: number }>(
       \`insert into stock_items (item, count) values ($1, $2)
        on conflict (item) do update set count = stock_items.count + excluded.count returning item, count\`,
