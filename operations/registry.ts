@@ -8,7 +8,7 @@ import { depthFault, isJsonObject, valueFault, type Json, type ValueFault } from
 import { Failure } from '../world/failures/failures.ts';
 import { toolNameProblems } from '../language/models/tool-names.ts';
 import { durationIn } from '../language/references/duration.ts';
-import { doorOf, type Caller, type Door } from './caller.ts';
+import { callerOf, doorOf, type Door } from './caller.ts';
 import type { Command, CommandContext, Context, WorkerParts } from './command.ts';
 import type { LeaseTerms, LeaveLease } from './lease-terms.ts';
 import { processMetrics } from './metrics.ts';
@@ -65,7 +65,7 @@ export function createRegistry(
   const worker: WorkerParts = { metrics, background };
   const within = (command: Command, context: CommandContext, tx: CommandTx): Context => ({
     ...context,
-    caller: context.caller ?? stepCaller(context),
+    caller: context.caller ?? callerOf(context.run, context.confinement?.byModel === true),
     settings: command.system?.settings,
     tx,
     commands: registry,
@@ -123,12 +123,6 @@ function leaseFor(
   return leases.take(of, name, terms);
 }
 
-const stepCaller = ({ run, confinement }: CommandContext): Caller => ({
-  kind: 'step',
-  handle: run.handle,
-  persona: run.persona,
-  byModel: confinement?.byModel === true,
-});
 
 interface Index {
   changing: readonly Command[];
@@ -206,6 +200,7 @@ const DOORS: Readonly<Record<Door, string>> = {
   person: 'by a person',
   agent: 'by an agent',
   follower: 'for an event',
+  background: 'in the background',
 };
 
 async function runCommand(command: Command, params: Json, context: Context): Promise<Json> {

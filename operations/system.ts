@@ -13,6 +13,11 @@ export interface Verb {
   args?: readonly string[];
 }
 
+export interface Background {
+  everyMs: number;
+  command: string;
+}
+
 export interface System {
   /** Letters, digits and `-`; its tables begin with it. */
   name: string;
@@ -27,6 +32,8 @@ export interface System {
   failures?: StatedFailures;
   /** Quick commands that are performed for each event, once, in order; `event` may be a pattern with `*`. */
   followers?: { readonly [name: string]: { event: string; command: string } };
+  /** Commands without parameters that are performed again and again, by one worker at a time; a long one as a run of one step. */
+  background?: { readonly [name: string]: Background };
   /** What `settings.NAME` of a project's configuration may say; its commands have what it makes of that. */
   settings?: z.ZodType;
   verbs?: { readonly [verb: string]: Verb };

@@ -1,7 +1,7 @@
 /** What the database says that somebody should know of: what is left alone for its failures, and whom nobody could tell. */
 import type { Store } from '../prisma/store/contract/contract.ts';
 import type { CircuitState } from '../prisma/store/contract/models/limit-contract.ts';
-import type { HeldFollower } from '../prisma/store/contract/system-contract.ts';
+import type { HeldFollower, HeldTask } from '../prisma/store/contract/system-contract.ts';
 import { circuitWords } from './circuit-words.ts';
 import type { DoctorEntry } from './doctor-entry.ts';
 
@@ -15,9 +15,11 @@ export async function inspectRows(url: string | null): Promise<DoctorEntry[]> {
   const circuits = (await circuitStates(url)).filter(({ state }) => state !== 'closed');
   const givenUp = await asked(url, ({ notifications }) => notifications.givenUp());
   const held = (await asked(url, ({ systems }) => systems.heldFollowers())) ?? [];
+  const tasks = (await asked(url, ({ systems }) => systems.heldTasks())) ?? [];
   return [
     ...circuits.map(entryOf),
     ...held.map(heldEntry),
+    ...tasks.map(heldTaskEntry),
     ...(givenUp === null || givenUp.count === 0 ? [] : [givenUpEntry(givenUp)]),
   ];
 }
@@ -42,6 +44,17 @@ function heldEntry({ system, follower, position, attempts, notBefore, failure }:
     where: null,
     version: null,
     remedy: 'Correct its command and run "sentinel up" in the project; the event waits, and those behind it.',
+  };
+}
+
+function heldTaskEntry({ system, task, attempts, notBefore, failure }: HeldTask): DoctorEntry {
+  return {
+    name: `background ${system}/${task}`,
+    ok: false,
+    found: `failed ${attempts} times, and is tried again at ${new Date(notBefore).toISOString()}: ${failure}`,
+    where: null,
+    version: null,
+    remedy: 'Correct its command and run "sentinel up" in the project.',
   };
 }
 

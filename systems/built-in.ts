@@ -21,6 +21,11 @@ export function builtInRegistry({ settings = {}, ...parts }: BuiltInParts = {}, 
   return createRegistry([...commands, ...more], { ...parts, planned: PLANNED });
 }
 
+/** What they do again and again, each with the command that is performed. */
+export const builtInBackground = builtInSystems.flatMap(({ name: system, background = {} }) =>
+  Object.entries(background).map(([task, { everyMs, command }]) => ({ system, task, everyMs, command })),
+);
+
 /** What they follow, each with the command that is performed. */
 export const builtInFollowers = builtInSystems.flatMap(({ name: system, followers = {} }) =>
   Object.entries(followers).map(([follower, { event, command }]) => ({ system, follower, event, command })),

@@ -21,6 +21,7 @@ import {
   type WorkerVersion,
 } from '../services/config/config.ts';
 import { makeHome } from '../services/home/own-home.ts';
+import type { PerformedTask } from './background/background-tasks.ts';
 import type { FollowedEvent } from './background/followers.ts';
 import { openProject, type ProjectParts } from './project-parts.ts';
 import { homeKeyText } from '../services/seal/home-key.ts';
@@ -205,6 +206,7 @@ async function serve(serving: Serving): Promise<void> {
     settings: project.config.settings,
     commands: project.commands,
     followers: followersOf(project.systems),
+    tasks: tasksOf(project.systems),
     ...defined({ changing: project.changing }),
     limits: project.config.limits,
     project: config.project?.folder ?? null,
@@ -258,7 +260,7 @@ type Duties = Pick<ProjectAsking, 'stays' | 'receives'>;
 /** Which a run does not ask for. */
 function dutiesOf({ systems }: ProjectParts, sources: readonly WebhookSource[]): Duties {
   const receives = sources.length > 0;
-  return { stays: receives || followersOf(systems).length > 0, receives };
+  return { stays: receives || followersOf(systems).length > 0 || tasksOf(systems).length > 0, receives };
 }
 
 function optionsOf({ stepsAtOnce }: Config): NonNullable<WorkerParts['options']> {
@@ -275,6 +277,13 @@ const followersOf = (systems: ProjectParts['systems']): FollowedEvent[] =>
     .filter(({ problem }) => problem === null)
     .flatMap(({ system: { name: system, followers } }) =>
       Object.entries(followers).map(([follower, { event, command }]) => ({ system, follower, event, command })),
+    );
+
+const tasksOf = (systems: ProjectParts['systems']): PerformedTask[] =>
+  systems
+    .filter(({ problem }) => problem === null)
+    .flatMap(({ system: { name: system, background } }) =>
+      Object.entries(background).map(([task, { everyMs, command }]) => ({ system, task, everyMs, command })),
     );
 
 /** Null where nobody is to be told. */

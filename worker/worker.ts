@@ -6,7 +6,7 @@ import { StepCheckpoints } from '../operations/checkpoints/step-checkpoints.ts';
 import type { Command } from '../operations/command.ts';
 import type { ChangingCommands, Registry } from '../operations/registry.ts';
 import { makeTables } from '../operations/system.ts';
-import { builtInFollowers, builtInRegistry, builtInSystems } from '../systems/built-in.ts';
+import { builtInBackground, builtInFollowers, builtInRegistry, builtInSystems } from '../systems/built-in.ts';
 import { Limiter, type LimitSettings } from '../activities/limits/limiter.ts';
 import type { Models } from '../world/models/open-models.ts';
 import { Shelf } from '../activities/turns/cassettes/shelf.ts';
@@ -20,6 +20,7 @@ import { buildIdOf, failureConverterPath } from '../runs/bundle.ts';
 import type { WorkerVersion } from '../services/config/config.ts';
 import type { SealKeys } from '../services/config/seal-key.ts';
 import { isQueueOfProject } from '../services/config/project-queue.ts';
+import { BackgroundTasks, type PerformedTask } from './background/background-tasks.ts';
 import { Followers, type FollowedEvent } from './background/followers.ts';
 import { LostRuns } from './background/lost-runs.ts';
 import { say } from './say.ts';
@@ -64,6 +65,8 @@ export interface WorkerParts {
   commands?: readonly Command[];
   /** What the systems of its project follow. */
   followers?: readonly FollowedEvent[];
+  /** What the systems of its project do again and again. */
+  tasks?: readonly PerformedTask[];
   /** Those that may change while it runs. */
   changing?: ChangingCommands;
   /** The project whose configuration this worker has; null: none. Absent: nothing is checked. */
@@ -175,7 +178,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
 
 /** What it does beside its tasks. */
 async function besides(
-  { store, project, taskQueues, followers = [] }: WorkerParts,
+  { store, project, taskQueues, followers = [], tasks = [] }: WorkerParts,
   client: Client,
   starting: RunServices,
   registry: Registry,
@@ -192,10 +195,19 @@ async function besides(
     followers: [...builtInFollowers, ...followers],
     say,
   });
+  const performing = await BackgroundTasks.open({
+    store,
+    registry,
+    starting,
+    runs,
+    project: project ?? process.cwd(),
+    tasks: [...builtInBackground, ...tasks],
+    say,
+  });
   return {
     waker,
     async close() {
-      await Promise.all([waker.close(), lost?.close(), following?.close()]);
+      await Promise.all([waker.close(), lost?.close(), following?.close(), performing?.close()]);
     },
   };
 }

@@ -3,6 +3,7 @@
  * and what has a slash names a run that a step started. Handles that the engine gives are worked out from what starts the
  * run: a step that could give one would stand in the place of that run.
  */
+import { isBackgroundRun } from '../../operations/caller.ts';
 import { reservedHandleFault, type EventFault } from '../../language/events/reserved-events.ts';
 
 /** What a step starts (`startedHandle`), an event (`startHandle`) or a trigger that is immediate, and a schedule at a time. */
@@ -23,6 +24,8 @@ export function givenHandleFault(
       code: 'USAGE',
       message: `"${handle}" is a handle as the engine gives one to a run that a step, a trigger or a schedule starts; choose another`,
     };
+  if (isBackgroundRun(handle))
+    return { code: 'USAGE', message: `"${handle}" is a handle as the engine gives one to what a system does in the background; choose another` };
   if (by !== 'agent' && handle.startsWith(AGENTS))
     return { code: 'USAGE', message: `"${handle}" is a handle as agents give them over MCP; choose another` };
   if (/^[A-Za-z0-9][A-Za-z0-9._:-]{0,199}$/.test(handle)) return reservedHandleFault(handle);

@@ -20,12 +20,13 @@ export type CommandPermission = 'read' | 'write' | 'shell' | 'delete' | 'network
 
 export type Json = null | boolean | number | string | Json[] | { [field: string]: Json };
 
-/** Who calls: a step of a run, a person at the command line, an agent over MCP, or a follower that heard an event. */
+/** Who calls: a step of a run, a person at the command line, an agent over MCP, a follower that heard an event, or the background of a system. */
 export type Caller =
   | { kind: 'step'; handle: string; persona: string; byModel: boolean }
   | { kind: 'person'; name: string }
   | { kind: 'agent'; name: string }
-  | { kind: 'follower'; name: string };
+  | { kind: 'follower'; name: string }
+  | { kind: 'background'; name: string };
 
 /** The tables of the system. What is written, the events and the result of the command are one transaction. */
 export interface Tx {
@@ -99,7 +100,7 @@ export interface CommandDefinition<Params extends z.ZodType = z.ZodType, Result 
   /** The field that stands for the result where it is used as text. */
   textField?: string;
   /** By whom it may be called; all where it is left out. */
-  doors?: readonly ('step' | 'model' | 'person' | 'agent' | 'follower')[];
+  doors?: readonly ('step' | 'model' | 'person' | 'agent' | 'follower' | 'background')[];
   /** The codes with which it fails (`CommandFailure`). A system may state those that its commands share. */
   failures?: { readonly [code: string]: StatedFailure };
   /** What a simulation takes for its result: it runs in the simulation itself, and does nothing. */
@@ -134,6 +135,8 @@ export interface SystemDefinition {
   definitions?: { readonly [name: string]: object };
   /** Commands that are performed for each event: of the system's own or of others, once, in order. */
   followers?: { readonly [name: string]: { event: string; command: string } };
+  /** Commands that are performed again and again, by one worker at a time. A long one is a run of one step. */
+  background?: { readonly [name: string]: { everyMs: number; command: string } };
   /** Verbs of the command line: `sentinel SYSTEM VERB …` performs a command; `args` are its parameters that come without a name. */
   verbs?: { readonly [verb: string]: { summary: string; command: string; args?: readonly string[] } };
 }

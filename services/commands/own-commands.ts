@@ -57,7 +57,7 @@ const Fields = z.strictObject({
   timeoutMs: z.number().int().min(1).max(timeoutMsMax).optional(),
   textField: z.string().min(1).optional(),
   doors: z
-    .array(z.enum(['step', 'model', 'person', 'agent', 'follower']))
+    .array(z.enum(['step', 'model', 'person', 'agent', 'follower', 'background']))
     .min(1)
     .optional(),
   failures: Failures.optional(),

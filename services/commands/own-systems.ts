@@ -6,6 +6,9 @@ const Permission = z.enum(['read', 'write', 'shell', 'delete', 'network']);
 /** Without a word of the configuration. */
 const MAY = ['read', 'write'] as const;
 
+/** 30 days. */
+const EVERY_MS_MAX = 30 * 24 * 3600 * 1000;
+
 const Schema = z.custom<z.ZodType>(isSchema, 'must be a schema of zod 4; "z" of sentinel-engine/commands makes one');
 const Line = z.string().min(1).max(200);
 
@@ -22,6 +25,12 @@ const OwnSystem = z
     settings: Schema.optional(),
     definitions: z.record(z.string().min(1), z.looseObject({})).default({}),
     followers: z.record(z.string(), z.strictObject({ event: z.string().min(1), command: z.string() })).default({}),
+    background: z
+      .record(
+        z.string().max(100),
+        z.strictObject({ everyMs: z.number().int().min(1_000).max(EVERY_MS_MAX), command: z.string() }),
+      )
+      .default({}),
     verbs: z
       .record(z.string(), z.strictObject({ summary: Line, command: z.string(), args: z.array(z.string()).default([]) }))
       .default({}),
@@ -30,8 +39,8 @@ const OwnSystem = z
     const refuse = (path: (string | number)[], message: string): void => {
       context.addIssue({ code: 'custom', path, message });
     };
-    const { name, commands, events, followers, verbs } = system;
-    for (const [kind, named] of Object.entries({ followers, verbs }))
+    const { name, commands, events, followers, background, verbs } = system;
+    for (const [kind, named] of Object.entries({ followers, background, verbs }))
       for (const one of Object.keys(named))
         if (!/^[a-z][a-z0-9-]*$/.test(one)) refuse([kind, one], 'a name has small letters, digits and -');
     const own = new Map(commands.map((command) => [command.name, command]));
@@ -50,6 +59,15 @@ const OwnSystem = z
       if (found === undefined) refuse(['followers', follower, 'command'], missing(command));
       else if (found.speed !== 'quick')
         refuse(['followers', follower, 'command'], `"${command}" takes long, and what follows an event is quick`);
+    }
+    for (const [task, { command }] of Object.entries(background)) {
+      const found = own.get(command);
+      const at = ['background', task, 'command'];
+      if (found === undefined) refuse(at, missing(command));
+      else if (!found.params.safeParse({}).success)
+        refuse(at, `"${command}" is performed without parameters, and needs some`);
+      else if (found.doors?.includes('background') === false)
+        refuse(at, `"${command}" names its "doors", and "background" is none of them`);
     }
     for (const [verb, { command, args }] of Object.entries(verbs)) {
       const found = own.get(command);

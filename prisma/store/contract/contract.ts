@@ -41,7 +41,7 @@ export interface StoredDefinition {
 }
 
 /** Who starts a run: `agent` over MCP, `step` a step of another run, `person` at the command line or by a program of theirs. */
-export type RunStarter = 'person' | 'agent' | 'step' | 'trigger' | 'schedule';
+export type RunStarter = 'person' | 'agent' | 'step' | 'trigger' | 'schedule' | 'background';
 
 export interface NewRun {
   handle: string;

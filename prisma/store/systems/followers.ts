@@ -2,14 +2,8 @@
 import type { Database } from '../connection/database.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
 import { namedBy, toKept, type EventRow } from '../events/signals.ts';
+import { failureLengthMax, REST_SECONDS, restParameters } from './rests.ts';
 import type { HeldFollower, SystemTables } from '../contract/system-contract.ts';
-
-const failureLengthMax = 2_000;
-/** After a first failure; twice as long after each further one. */
-const firstRestMs = 1_000;
-const restMsMax = 5 * 60_000;
-/** Beyond, the rest is the longest anyway. */
-const doublingsMax = 20;
 
 type Following = Pick<SystemTables, 'openFollower' | 'nextFor' | 'holdFollower' | 'heldFollowers'>;
 
@@ -50,9 +44,9 @@ export function followers(database: Database): Following {
     async holdFollower({ system, follower }, failure) {
       const [held] = await database.query<{ attempts: number }>(
         `update system_cursors set attempts = attempts + 1, failure = $3,
-           not_before = now() + make_interval(secs => least($4 * power(2, least(attempts, $5)), $6) / 1000)
+           not_before = now() + ${REST_SECONDS}
          where system = $1 and follower = $2 returning attempts`,
-        [system, follower, withoutNul(failure).slice(0, failureLengthMax), firstRestMs, doublingsMax, restMsMax],
+        [system, follower, withoutNul(failure).slice(0, failureLengthMax), ...restParameters],
       );
       return held?.attempts ?? 0;
     },

@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import { DatabaseError, escapeLiteral, type PoolClient } from 'pg';
 import { queryOn, type Database } from '../connection/database.ts';
+import { background } from './background.ts';
 import { followers } from './followers.ts';
 import { TablesRefused, type SystemTables, type Tables } from '../contract/system-contract.ts';
 
@@ -33,6 +34,7 @@ export function systemTables(database: Database): SystemTables {
     database.query<Applied>('select name, checksum from system_tables where system = $1', [system]);
   return {
     ...followers(database),
+    ...background(database),
     async apply(system, tables) {
       const pieces = piecesOf(tables);
       if (missing(system, pieces, await known(system)).length === 0) return [];

@@ -74,6 +74,26 @@ test.each([
     'what follows an event is quick',
   ],
   [
+    'background work of nothing',
+    "shelf({ background: { sort: { everyMs: 1000, command: 'shelf/gone' } } })",
+    'systems.0.background.sort.command: there is no command "shelf/gone"',
+  ],
+  [
+    'background work with parameters',
+    "shelf({ background: { sort: { everyMs: 1000, command: 'shelf/get' } } })",
+    '"shelf/get" is performed without parameters, and needs some',
+  ],
+  [
+    'background work that the command does not allow',
+    "shelf({ commands: [get('shelf/get', { params: z.strictObject({}), doors: ['step'] })], background: { sort: { everyMs: 1000, command: 'shelf/get' } } })",
+    '"background" is none of them',
+  ],
+  [
+    'background work too often',
+    "shelf({ background: { sort: { everyMs: 10, command: 'shelf/get' } } })",
+    'systems.0.background.sort.everyMs',
+  ],
+  [
     'a verb of nothing',
     "shelf({ verbs: { get: { summary: 'x', command: 'shelf/gone' } } })",
     'systems.0.verbs.get.command: there is no command',

@@ -20,6 +20,7 @@ test.each([
   ['a sign without width', '\u200Bnightly'],
   ['more than fits', 'x'.repeat(201)],
   ['what an agent starts', 'agent:nightly'],
+  ['background work of a system', 'background:notes:sorting:0'],
 ])('no run is called %s', (_what, handle) => {
   expect(givenHandleFault(handle)?.code).toBe('USAGE');
 });

@@ -100,6 +100,7 @@ test('no table is missing from the schema but those of systems', async () => {
     'runs',
     'sealed_values',
     'spending',
+    'system_background',
     'system_cursors',
     'system_tables',
     'trigger_queue',
