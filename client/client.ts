@@ -11,7 +11,7 @@
  * is false.
  */
 import { isAbsolute } from 'node:path';
-import type { FailingRun } from './lookup/run-report.ts';
+import type { FailingRun, QueuedStep } from './lookup/run-report.ts';
 import type { StepChanges } from '../operations/checkpoints/changes.ts';
 import type { Undone, UndoRequest } from '../operations/checkpoints/undo.ts';
 import type { Catalogue } from '../language/catalogue.ts';
@@ -180,6 +180,13 @@ export class SentinelClient {
     if (!runs.some(({ status }) => status === 'running')) return new Map();
     const { failingRuns } = await import('./lookup/failing-runs.ts');
     return failingRuns({ config: this.#connections.config, client: () => this.#connections.client() }, runs);
+  }
+
+  /** Its steps that wait for a place on a queue of their own ([systems](systems.md#queues)). Empty where Temporal does not answer at once. */
+  async queued({ handle, status }: Pick<Run, 'handle' | 'status'>): Promise<QueuedStep[]> {
+    if (status !== 'running') return [];
+    const { queuedStepsOf } = await import('./lookup/queued-steps.ts');
+    return queuedStepsOf(this.#connections.config, handle);
   }
 
   /** Yields the events of a run and of runs nested in it: first those so far, then each as it happens, until the run ends. */

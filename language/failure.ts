@@ -66,7 +66,11 @@ export const FAILURE_CODES = {
   COMMAND_PARAMS_INVALID: { title: 'A command got parameters it does not accept', retryable: false },
   COMMAND_PROCESS_ENDED: "The process of a project's command ended before the command had a result",
   COMMAND_RESULT_INVALID: "The result of a project's command does not match its own schema",
-  DEFINITION_INVALID: { title: 'A definition that a step took from a variable has problems, or a run was started with one that nothing has read', retryable: false },
+  DEFINITION_INVALID: {
+    title:
+      'A definition that a step took from a variable has problems, or a run was started with one that nothing has read',
+    retryable: false,
+  },
   EDIT_BEHIND: 'An edit came after a lost worker had already done the steps ahead',
   EDIT_INVALID: 'An edit would make the definition of a run invalid',
   EDIT_STALE: 'An edit was made for an earlier revision of the steps',
@@ -147,7 +151,10 @@ export const FAILURE_CODES = {
   SYSTEM_UNUSABLE: 'A system of the project cannot be used',
   UNDO_REFUSED: 'An undo cannot be done',
   UNKNOWN_COMMAND: { title: 'There is no command with that name', retryable: false },
-  UNKNOWN_DEFINITION: { title: 'A `$ref` or a variable names a definition that is not available to the run', retryable: false },
+  UNKNOWN_DEFINITION: {
+    title: 'A `$ref` or a variable names a definition that is not available to the run',
+    retryable: false,
+  },
   UNRESOLVED_REFERENCE: 'A reference has no value where it is used',
   VALUE_TOO_LARGE: { title: 'A value is larger than a run can hold', retryable: false },
   VALUE_NOT_JSON: { title: 'A value is none that JSON can say', retryable: false },

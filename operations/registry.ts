@@ -123,7 +123,6 @@ function leaseFor(
   return leases.take(of, name, terms);
 }
 
-
 interface Index {
   changing: readonly Command[];
   byName: Map<string, Command>;
@@ -160,6 +159,7 @@ const FACTS: { [Fact in keyof CommandFacts]-?: true } = {
   asksModel: true,
   resolves: true,
   failures: true,
+  queue: true,
 };
 
 /** Schemas and code do not serialise; neither need whatever else a project's command carries. */

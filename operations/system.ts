@@ -13,6 +13,13 @@ export interface Verb {
   args?: readonly string[];
 }
 
+export interface CommandQueue {
+  /** How many commands a worker performs at once. */
+  atOnce: number;
+  /** Only workers that serve this queue alone perform them. */
+  elsewhere?: boolean;
+}
+
 export interface Background {
   everyMs: number;
   command: string;
@@ -32,6 +39,8 @@ export interface System {
   failures?: StatedFailures;
   /** Quick commands that are performed for each event, once, in order; `event` may be a pattern with `*`. */
   followers?: { readonly [name: string]: { event: string; command: string } };
+  /** Task queues for commands that state one. */
+  queues?: { readonly [name: string]: CommandQueue };
   /** Commands without parameters that are performed again and again, by one worker at a time; a long one as a run of one step. */
   background?: { readonly [name: string]: Background };
   /** What `settings.NAME` of a project's configuration may say; its commands have what it makes of that. */

@@ -4,6 +4,7 @@ import type { ProcessIdentity, ProjectWorkerState, ServicesState } from './confi
 import type { DoctorEntry } from './doctor-entry.ts';
 import { logFile } from './home/home-files.ts';
 import { isHalted, seemsAlive } from './processes/process-identity.ts';
+import { pollersOf } from './temporal/queue-pollers.ts';
 import { logNameOf } from './supervisor/worker-process.ts';
 import { atText, loopStanding, type LoopLine } from './supervisor/worker-loop.ts';
 
@@ -95,16 +96,9 @@ async function countPollers(config: Config, queue: string): Promise<number | nul
   if (config.temporal.address === null) return null;
   const { withTemporal } = await import('./temporal/temporal-probe.ts');
   try {
-    return await withTemporal(connectionOptions(config), ANSWER_MAX_MS, async ({ workflowService }) => {
-      const { namespace } = config.temporal;
-      const reply = await workflowService.describeTaskQueue({ namespace, taskQueue: { name: queue } });
-      const recently = Date.now() / 1000 - 120;
-      return new Set(
-        (reply.pollers ?? [])
-          .filter(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) > recently)
-          .map(({ identity }) => identity),
-      ).size;
-    });
+    return await withTemporal(connectionOptions(config), ANSWER_MAX_MS, (connection) =>
+      pollersOf(connection, config.temporal.namespace, queue),
+    );
   } catch {
     return null;
   }

@@ -1,7 +1,7 @@
 /** What the systems of the one list bring together: their commands and the registry of these. */
 import type { Command } from '../operations/command.ts';
 import { createRegistry, type Registry, type RegistryParts } from '../operations/registry.ts';
-import { commandsOf, type System } from '../operations/system.ts';
+import { commandsOf, type CommandQueue, type System } from '../operations/system.ts';
 import * as all from './all.ts';
 import { PLANNED } from './planned.ts';
 
@@ -16,10 +16,19 @@ export interface BuiltInParts extends Omit<RegistryParts, 'planned'> {
 }
 
 /** Of the commands that come with the engine, and of more. */
-export function builtInRegistry({ settings = {}, ...parts }: BuiltInParts = {}, more: readonly Command[] = []): Registry {
+export function builtInRegistry(
+  { settings = {}, ...parts }: BuiltInParts = {},
+  more: readonly Command[] = [],
+): Registry {
   const commands = builtInSystems.flatMap((system) => commandsOf(system, settings[system.name]));
   return createRegistry([...commands, ...more], { ...parts, planned: PLANNED });
 }
+
+/** Their queues, by name. */
+export const builtInQueues: { readonly [queue: string]: CommandQueue } = Object.assign(
+  {},
+  ...builtInSystems.map(({ queues }) => queues),
+) as { [queue: string]: CommandQueue };
 
 /** What they do again and again, each with the command that is performed. */
 export const builtInBackground = builtInSystems.flatMap(({ name: system, background = {} }) =>

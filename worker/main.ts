@@ -5,6 +5,9 @@
 import { pathToFileURL } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DefaultLogger, type NativeConnection, Runtime, type LogLevel } from '@temporalio/worker';
+import { commandQueue } from '../language/command-queue.ts';
+import { builtInQueues } from '../systems/built-in.ts';
+import { ConfigError } from '../services/home/config-error.ts';
 import { keepOwnKeys } from '../world/own-keys/own-keys.ts';
 import { sandboxDoubt } from '../world/confinement/sandbox.ts';
 import { sweepOrphans } from '../world/processes/orphans.ts';
@@ -57,6 +60,8 @@ export interface WorkerProcessOptions {
   version?: WorkerVersion;
   /** The project whose own worker this is; absent: of none. */
   project?: string | undefined;
+  /** It serves this queue of commands alone. */
+  queue?: string | undefined;
   /** New runs start on this version from now on, whichever they started on before. */
   takeOver?: boolean;
 }
@@ -65,6 +70,7 @@ interface Serving {
   config: Config;
   version: WorkerVersion | null;
   takeOver: boolean;
+  only: string | undefined;
   store: Store;
   connection: NativeConnection;
   underWay: StepsUnderWay;
@@ -105,8 +111,8 @@ export async function runWorkerProcess(options: WorkerProcessOptions = {}): Prom
     const address = connectionOptions(config);
     const connection = await untilItAnswers('Temporal', signal, () => connectWorker(address));
     closers.push(() => connection.close());
-    const { takeOver = false, version = config.version } = options;
-    await serve({ config, version, takeOver, store, connection, underWay, signal });
+    const { takeOver = false, version = config.version, queue: only } = options;
+    await serve({ config, version, takeOver, only, store, connection, underWay, signal });
   } catch (error) {
     if (!signal.aborted || error !== signal.reason) throw error;
   }
@@ -207,6 +213,8 @@ async function serve(serving: Serving): Promise<void> {
     commands: project.commands,
     followers: followersOf(project.systems),
     tasks: tasksOf(project.systems),
+    queues: queuesOf(project, serving.only),
+    only: serving.only,
     ...defined({ changing: project.changing }),
     limits: project.config.limits,
     project: config.project?.folder ?? null,
@@ -217,12 +225,11 @@ async function serve(serving: Serving): Promise<void> {
     watch,
     options: optionsOf(config),
   });
-  const triggers = openTriggers(worker.starting, config, { rate: project.config.limits.triggers, sources }, say);
-  const besides = beside(serving, worker.starting, dutiesOf(project, sources));
-  const notifier = openNotifier(config, store, project.config.notify);
+  const { triggers, besides, notifier } =
+    serving.only === undefined ? besideRuns(serving, worker.starting, project, sources) : NOTHING;
   let telling: { close(): void } | undefined;
   const stop = (): void => {
-    void triggers.close();
+    void triggers?.close();
     void notifier?.close();
     void worker.shutdown().catch(() => undefined);
     telling = tellOfSteps(underWay, config.graceMs);
@@ -236,8 +243,38 @@ async function serve(serving: Serving): Promise<void> {
     telling?.close();
     process.off('exit', onExit);
     await watch.close();
-    await Promise.all([triggers.close(), models.close(), project.close(), notifier?.close(), besides.close()]);
+    await Promise.all([triggers?.close(), models.close(), project.close(), notifier?.close(), besides?.close()]);
   }
+}
+
+const NOTHING: Partial<ReturnType<typeof besideRuns>> = {};
+
+function besideRuns(serving: Serving, starting: RunServices, project: ProjectParts, sources: WebhookSource[]) {
+  const { config, store } = serving;
+  return {
+    triggers: openTriggers(starting, config, { rate: project.config.limits.triggers, sources }, say),
+    besides: beside(serving, starting, dutiesOf(project, sources)),
+    notifier: openNotifier(config, store, project.config.notify),
+  };
+}
+
+/** Of all systems: the commands of one that cannot be used say so. The first that states a queue has it. */
+function queuesOf(
+  { systems }: Pick<ProjectParts, 'systems'>,
+  only: string | undefined,
+): NonNullable<WorkerParts['queues']> {
+  const queues = Object.assign(
+    {},
+    builtInQueues,
+    ...systems.toReversed().map(({ system }) => system.queues),
+  ) as NonNullable<WorkerParts['queues']>;
+  if (only !== undefined && !Object.hasOwn(queues, only)) {
+    const names = Object.keys(queues);
+    throw new ConfigError(
+      `No system of the project states a queue "${only}"${names.length === 0 ? '' : `; there are ${names.join(', ')}`}.`,
+    );
+  }
+  return queues;
 }
 
 /** What the worker of the installation does for all projects; that of a project looks after itself. */
@@ -293,15 +330,17 @@ function openNotifier({ project }: Config, store: Store, targets: NotifyConfig):
     : new Notifier({ store, project: project.folder, targets, say });
 }
 
-async function sayReady({ config, version, takeOver, connection, signal }: Serving): Promise<void> {
+async function sayReady({ config, version, takeOver, only, connection, signal }: Serving): Promise<void> {
   const { namespace } = config.temporal;
   const current =
-    version === null ? null : await untilAborted(signal, settleCurrent(connection, namespace, version, takeOver));
+    version === null || only !== undefined
+      ? null
+      : await untilAborted(signal, settleCurrent(connection, namespace, version, takeOver));
   if (signal.aborted) return;
   const versions = version === null ? {} : { ...version, isCurrent: current === version.buildId };
-  process.stdout.write(
-    `${JSON.stringify({ ready: true, pid: process.pid, taskQueues: config.taskQueues, ...versions })}\n`,
-  );
+  const taskQueues =
+    only === undefined ? config.taskQueues : config.taskQueues.map((queue) => commandQueue(queue, only));
+  process.stdout.write(`${JSON.stringify({ ready: true, pid: process.pid, taskQueues, ...versions })}\n`);
 }
 
 /** Null where the signal aborts first. */

@@ -5,8 +5,15 @@ import { createActivities } from '../activities/activities.ts';
 import { StepCheckpoints } from '../operations/checkpoints/step-checkpoints.ts';
 import type { Command } from '../operations/command.ts';
 import type { ChangingCommands, Registry } from '../operations/registry.ts';
-import { makeTables } from '../operations/system.ts';
-import { builtInBackground, builtInFollowers, builtInRegistry, builtInSystems } from '../systems/built-in.ts';
+import { makeTables, type CommandQueue } from '../operations/system.ts';
+import {
+  builtInBackground,
+  builtInFollowers,
+  builtInQueues,
+  builtInRegistry,
+  builtInSystems,
+} from '../systems/built-in.ts';
+import { commandQueue } from '../language/command-queue.ts';
 import { Limiter, type LimitSettings } from '../activities/limits/limiter.ts';
 import type { Models } from '../world/models/open-models.ts';
 import { Shelf } from '../activities/turns/cassettes/shelf.ts';
@@ -67,6 +74,10 @@ export interface WorkerParts {
   followers?: readonly FollowedEvent[];
   /** What the systems of its project do again and again. */
   tasks?: readonly PerformedTask[];
+  /** Task queues of commands. */
+  queues?: { readonly [name: string]: CommandQueue };
+  /** It serves this one of them alone, and does nothing beside. */
+  only?: string | undefined;
   /** Those that may change while it runs. */
   changing?: ChangingCommands;
   /** The project whose configuration this worker has; null: none. Absent: nothing is checked. */
@@ -157,17 +168,17 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     ...deployment,
     ...parts.options,
   };
-  const workers = await Promise.all(parts.taskQueues.map((taskQueue) => Worker.create({ ...options, taskQueue })));
+  const workers = await Promise.all(servedBy(parts).map((served) => Worker.create({ ...options, ...served })));
   const running = workers.map((worker) => worker.run());
   background.open(store, askRunOf(client));
-  const jobs = await besides(parts, client, starting, registry);
+  const jobs = parts.only === undefined ? await besides(parts, client, starting, registry) : NOTHING_BESIDE;
   const done = settleAll(running, async () => {
     for (const one of suspects) one.close();
     await Promise.all([background.close(), jobs.close()]);
   }).then(() => recorder.close());
   return {
     starting,
-    woken: () => jobs.waker.woken,
+    woken: () => jobs.woken(),
     done,
     async shutdown() {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
@@ -176,13 +187,33 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   };
 }
 
+/** The queues of its runs, and below each those of commands, which have no workflows. */
+function servedBy({ taskQueues, queues = builtInQueues, only }: WorkerParts): Pick<WorkerOptions, 'taskQueue'>[] {
+  const names = only === undefined ? Object.keys(queues).filter((name) => queues[name]?.elsewhere !== true) : [only];
+  const ofCommands = taskQueues.flatMap((taskQueue) =>
+    names.map((name) => ({
+      taskQueue: commandQueue(taskQueue, name),
+      workflowBundle: undefined,
+      maxConcurrentActivityTaskExecutions: queues[name]?.atOnce ?? 1,
+    })),
+  );
+  return [...(only === undefined ? taskQueues.map((taskQueue) => ({ taskQueue })) : []), ...ofCommands];
+}
+
+interface Besides {
+  woken(): number;
+  close(): Promise<void>;
+}
+
+const NOTHING_BESIDE: Besides = { woken: () => 0, close: async () => undefined };
+
 /** What it does beside its tasks. */
 async function besides(
   { store, project, taskQueues, followers = [], tasks = [] }: WorkerParts,
   client: Client,
   starting: RunServices,
   registry: Registry,
-): Promise<{ waker: SubscriberWaker; close(): Promise<void> }> {
+): Promise<Besides> {
   const waker = new SubscriberWaker({ signals: store.signals, wake: (handle) => wakeRun(client, handle) });
   // Beside the worker of a project there is always that of the installation, which looks after all of them.
   const lost = taskQueues.some(isQueueOfProject) ? null : new LostRuns({ client, store });
@@ -205,7 +236,7 @@ async function besides(
     say,
   });
   return {
-    waker,
+    woken: () => waker.woken,
     async close() {
       await Promise.all([waker.close(), lost?.close(), following?.close(), performing?.close()]);
     },

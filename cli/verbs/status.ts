@@ -28,7 +28,7 @@ Examples:
       if (given === undefined) return await services(output);
       await withRun(output, given, async (client, handle) => {
         const standing = await standingOf(client, handle);
-        const { waiting, questions } = standing;
+        const { waiting, questions, queued = [] } = standing;
         output.object(standing);
         for (const line of reportLines(standing, output.paint)) output.line(line);
         for (const { handle: inner, name: called, reason, questions: ids } of waiting) {
@@ -38,10 +38,17 @@ Examples:
               : `because it is paused${reason === null ? '' : ` (${oneLine(reason)}); "sentinel resume ${inner}" continues it`}`;
           output.line(`  ${output.paint.warn('waits')}: the nested run ${called} (${inner}) ${what}`);
         }
+        for (const { step, queue, workers } of queued)
+          output.line(`  ${output.paint.warn('waits')}: ${step} ${queueWords(queue, workers)}`);
         for (const question of questions) for (const line of questionLines(question, output.paint)) output.line(line);
       });
     });
 }
+
+const queueWords = (queue: string, workers: number): string =>
+  workers === 0
+    ? `for a worker: nobody serves the queue "${queue}"; "sentinel worker --queue ${queue}" does`
+    : `for its turn on the queue "${queue}"`;
 
 async function services(output: Output): Promise<void> {
   const { inspectStarted } = await import('../../services/inspect-services.ts');

@@ -1,6 +1,8 @@
 /** `sentinel worker`: a worker for production, one or many on each machine. */
 import type { Command } from 'commander';
 import { readConfig, type WorkerVersion } from '../../services/config/config.ts';
+import { withProject } from '../../services/config/project-file.ts';
+import { ownWorkerOf } from '../../services/own-worker.ts';
 import { usage } from '../request/usage.ts';
 import { defined } from '../../language/defined.ts';
 
@@ -8,6 +10,7 @@ interface Options {
   buildId?: string;
   deployment?: string;
   current?: boolean;
+  queue?: string;
 }
 
 export function define(command: Command): void {
@@ -22,6 +25,7 @@ export function define(command: Command): void {
       '--current',
       'start new runs on this version from now on (the first version of a deployment is always current)',
     )
+    .option('--queue <name>', "serve this queue of a system's commands alone, for the project of the current folder")
     .addHelpText(
       'after',
       `
@@ -30,6 +34,7 @@ Prints one JSON line when it is ready: {"ready": true, "pid": …, "taskQueues":
 
 Examples:
   sentinel worker
+  sentinel worker --queue training    on a machine of its own, beside the workers of the runs
   sentinel worker --build-id "$(git rev-parse --short HEAD)" --current
   SENTINEL_TASK_QUEUES=sentinel,sentinel@gpu-1 sentinel worker`,
     )
@@ -39,8 +44,17 @@ Examples:
       process.exitCode = await runWorkerProcess({
         ...(version === null ? {} : { version }),
         takeOver: options.current === true,
+        ...(options.queue === undefined ? {} : servingQueue(options.queue)),
       });
     });
+}
+
+/** Of the project of the current folder, unless SENTINEL_PROJECT names another. */
+function servingQueue(queue: string): { queue: string; project?: string } {
+  const { SENTINEL_PROJECT: project } = withProject(process.env, process.cwd());
+  if (project !== undefined) process.env['SENTINEL_PROJECT'] = project;
+  const own = project === undefined ? ownWorkerOf(process.cwd(), process.env) : null;
+  return { queue, ...(own === null ? {} : { project: own.project }) };
 }
 
 /** Options override the environment. */

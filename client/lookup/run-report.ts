@@ -58,6 +58,15 @@ export interface FailingRun {
   remedy: string;
 }
 
+/** A step that waits for a place on a queue of its own. */
+export interface QueuedStep {
+  /** Its key. */
+  step: string;
+  queue: string;
+  /** How many serve the queue. */
+  workers: number;
+}
+
 /** What is said of a run besides its row. */
 export interface SaidOf {
   /** Of the run and of its steps. */

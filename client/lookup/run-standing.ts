@@ -1,6 +1,6 @@
 /** How a run stands: its report, what it is, and what it and those nested in it wait for. */
 import type { InboxItem, Run } from '../../prisma/store/contract/contract.ts';
-import type { FailingRun, RunReport } from './run-report.ts';
+import type { FailingRun, QueuedStep, RunReport } from './run-report.ts';
 import { waitingWithin, type WaitingRun } from './waiting-runs.ts';
 import { defined } from '../../language/defined.ts';
 
@@ -13,6 +13,8 @@ export interface RunStanding extends RunReport, Described {
   questions: InboxItem[];
   /** Where its workflow task fails each time, so that it stands still. */
   failing?: FailingRun;
+  /** Its steps that wait for a place on a queue of their own; with no `workers` nobody serves that. */
+  queued?: QueuedStep[];
 }
 
 type Asked = Parameters<typeof waitingWithin>[0] & {
@@ -20,6 +22,7 @@ type Asked = Parameters<typeof waitingWithin>[0] & {
   status(handle: string): Promise<RunReport>;
   inbox(query: { handle: string }): Promise<InboxItem[]>;
   failing(runs: readonly Pick<Run, 'handle' | 'status'>[]): Promise<Map<string, FailingRun>>;
+  queued(run: Pick<Run, 'handle' | 'status'>): Promise<QueuedStep[]>;
 };
 
 /** Throws `RUN_NOT_FOUND`. */
@@ -30,9 +33,19 @@ export async function standingOf(client: Asked, handle: string): Promise<RunStan
     client.inbox({ handle }),
   ]);
   const questions = items.filter(({ state }) => state === 'open');
-  const [waiting, failing] = await Promise.all([waitingWithin(client, handle, questions), client.failing([run])]);
+  const [waiting, failing, queued] = await Promise.all([
+    waitingWithin(client, handle, questions),
+    client.failing([run]),
+    client.queued(run),
+  ]);
   const stuck = failing.get(handle);
   const { name, project, persona, parent, inputs, startedAt, finishedAt } = run;
   const described = { name, project, persona, parent, inputs, startedAt, finishedAt };
-  return { ...report, ...described, waiting, questions, ...defined({ failing: stuck }) };
+  return {
+    ...report,
+    ...described,
+    waiting,
+    questions,
+    ...defined({ failing: stuck, queued: queued.length === 0 ? undefined : queued }),
+  };
 }

@@ -26,14 +26,22 @@ export function judgedSystems(
 ): JudgedSystem[] {
   const ofProject = new Set(commands.map(({ name }) => name));
   const named = new Set<string>();
+  const queues = new Map<string, string>();
+  for (const { queue } of Object.values(builtIn)) if (queue !== undefined) queues.set(queue, 'of Sentinel itself');
   return systems.map((system) => {
     const problem = isOfSentinel(system.name, builtIn)
       ? `commands of Sentinel itself begin with "${system.name}/"; give the system another name`
       : Object.hasOwn(ofEngine, system.name)
         ? `a system "${system.name}" comes with Sentinel; give the system another name`
-      : named.has(system.name)
-        ? 'there is another system of that name; name one of them otherwise'
-        : (clashing(system, ofProject) ?? notGranted(system) ?? codeOfEngine(system, builtIn) ?? reservedEvent(system));
+        : named.has(system.name)
+          ? 'there is another system of that name; name one of them otherwise'
+          : (clashing(system, ofProject) ??
+            notGranted(system) ??
+            codeOfEngine(system, builtIn) ??
+            reservedEvent(system) ??
+            queueOfOther(system, queues));
+    if (problem === null)
+      for (const queue of Object.keys(system.queues)) queues.set(queue, `of the system "${system.name}"`);
     named.add(system.name);
     return { system, problem: problem === null ? null : `the system "${system.name}" cannot be used: ${problem}` };
   });
@@ -62,6 +70,14 @@ function codeOfEngine({ failures, commands }: ProjectSystem, builtIn: Catalogue)
   const stated = Object.assign({}, failures, ...commands.map((command) => command.failures)) as object;
   const code = engineCode(stated, builtIn);
   return code === undefined ? null : `the failure "${code}" is one of Sentinel's; give it another code`;
+}
+
+/** `taken`: by which system. */
+function queueOfOther({ queues }: ProjectSystem, taken: ReadonlyMap<string, string>): string | null {
+  const queue = Object.keys(queues).find((one) => taken.has(one));
+  return queue === undefined
+    ? null
+    : `its queue "${queue}" is one ${taken.get(queue) ?? ''}, too; give it another name`;
 }
 
 function reservedEvent({ events }: ProjectSystem): string | null {

@@ -23,7 +23,9 @@ export function settingsFaults(
       const withSettings = Object.keys(known).filter((name) => known[name] !== null);
       return [`${at}: the system "${system}" has no settings; these have: ${withSettings.join(', ')}`];
     }
-    return schemaFaults(schema)(given as JsonObject).map((fault) => `${[at, ...fault.path].join('.')}: ${wordsOf(fault)}`);
+    return schemaFaults(schema)(given as JsonObject).map(
+      (fault) => `${[at, ...fault.path].join('.')}: ${wordsOf(fault)}`,
+    );
   });
 }
 

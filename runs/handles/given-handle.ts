@@ -25,7 +25,10 @@ export function givenHandleFault(
       message: `"${handle}" is a handle as the engine gives one to a run that a step, a trigger or a schedule starts; choose another`,
     };
   if (isBackgroundRun(handle))
-    return { code: 'USAGE', message: `"${handle}" is a handle as the engine gives one to what a system does in the background; choose another` };
+    return {
+      code: 'USAGE',
+      message: `"${handle}" is a handle as the engine gives one to what a system does in the background; choose another`,
+    };
   if (by !== 'agent' && handle.startsWith(AGENTS))
     return { code: 'USAGE', message: `"${handle}" is a handle as agents give them over MCP; choose another` };
   if (/^[A-Za-z0-9][A-Za-z0-9._:-]{0,199}$/.test(handle)) return reservedHandleFault(handle);

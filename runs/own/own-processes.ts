@@ -25,7 +25,7 @@ const IDLE_MAX = 4;
 const OUT_OF_MEMORY = /heap out of memory/;
 
 type Named = Pick<OwnCommand, 'name' | 'speed'>;
-type Stated = Pick<OwnCommand, 'name' | 'speed' | 'permission'>;
+type Stated = Pick<OwnCommand, 'name' | 'speed' | 'permission' | 'queue'>;
 type Ending = { type: 'outcome'; outcome: Outcome } | { type: 'exit'; exit: Exit } | { type: 'left' };
 
 export class OwnProcesses {

@@ -12,7 +12,7 @@ import type { OwnCommand } from '../../services/commands/own-commands.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import type { Asked } from './own-messages.ts';
 
-type Stated = Pick<OwnCommand, 'name' | 'speed' | 'permission'>;
+type Stated = Pick<OwnCommand, 'name' | 'speed' | 'permission' | 'queue'>;
 
 /** Answers one after the other, in the order in which they were asked. */
 export class ContextServer {
@@ -87,6 +87,11 @@ export class ContextServer {
         throw new Failure(
           'RIGHTS_EXCEEDED',
           `${name} calls ${command}, which needs the permission "${needed}", and has "${permission}": state that one, or make it a step`,
+        );
+      if (entry.queue !== undefined && entry.queue !== this.#own.queue)
+        throw new Failure(
+          'RIGHTS_EXCEEDED',
+          `${name} calls ${command}, which is performed on the queue "${entry.queue}": make it a step`,
         );
       if (speed === 'quick' && entry.speed === 'long')
         throw new Failure('RIGHTS_EXCEEDED', `${name} is quick and calls ${command}, which takes long: make it "long"`);

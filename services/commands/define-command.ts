@@ -101,6 +101,8 @@ export interface CommandDefinition<Params extends z.ZodType = z.ZodType, Result 
   textField?: string;
   /** By whom it may be called; all where it is left out. */
   doors?: readonly ('step' | 'model' | 'person' | 'agent' | 'follower' | 'background')[];
+  /** Of a long command of a system: the task queue on which it is performed, one of `queues` of the system. */
+  queue?: string;
   /** The codes with which it fails (`CommandFailure`). A system may state those that its commands share. */
   failures?: { readonly [code: string]: StatedFailure };
   /** What a simulation takes for its result: it runs in the simulation itself, and does nothing. */
@@ -135,6 +137,8 @@ export interface SystemDefinition {
   definitions?: { readonly [name: string]: object };
   /** Commands that are performed for each event: of the system's own or of others, once, in order. */
   followers?: { readonly [name: string]: { event: string; command: string } };
+  /** Task queues for commands that state one: how many a worker performs at once, and whether only `sentinel worker --queue NAME` does. */
+  queues?: { readonly [name: string]: { atOnce: number; elsewhere?: boolean } };
   /** Commands that are performed again and again, by one worker at a time. A long one is a run of one step. */
   background?: { readonly [name: string]: { everyMs: number; command: string } };
   /** Verbs of the command line: `sentinel SYSTEM VERB …` performs a command; `args` are its parameters that come without a name. */

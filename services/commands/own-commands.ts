@@ -60,6 +60,7 @@ const Fields = z.strictObject({
     .array(z.enum(['step', 'model', 'person', 'agent', 'follower', 'background']))
     .min(1)
     .optional(),
+  queue: z.string().optional(),
   failures: Failures.optional(),
   predict: z
     .custom<(params: unknown) => unknown>((value) => typeof value === 'function', 'must be a function')
@@ -78,13 +79,20 @@ interface Stated {
   speed: 'quick' | 'long';
   permission: string;
   timeoutMs?: number | undefined;
+  queue?: string | undefined;
 }
 
 /** `permissions`: with which a command may be quick. */
 const quickRule =
   (permissions: readonly string[]) =>
-  ({ speed, permission, timeoutMs = 0 }: Stated, context: z.core.$RefinementCtx): void => {
+  ({ speed, permission, timeoutMs = 0, queue }: Stated, context: z.core.$RefinementCtx): void => {
     if (speed !== 'quick') return;
+    if (queue !== undefined)
+      context.addIssue({
+        code: 'custom',
+        path: ['queue'],
+        message: 'a quick command is performed together with the steps around it, and has no queue; make it "long"',
+      });
     if (!permissions.includes(permission))
       context.addIssue({
         code: 'custom',
@@ -99,7 +107,10 @@ const quickRule =
       });
   };
 
-export const OwnCommand = Fields.superRefine(quickRule(['read']));
+export const OwnCommand = Fields.superRefine(quickRule(['read'])).refine(({ queue }) => queue === undefined, {
+  path: ['queue'],
+  message: 'a command has a queue where its system states it in "queues"; put the command into a system',
+});
 /** A command of a system writes its tables within the transaction of its step. */
 export const SystemCommand = Fields.superRefine(quickRule(['read', 'write']));
 export type OwnCommand = z.infer<typeof OwnCommand>;

@@ -12,6 +12,10 @@ const EVERY_MS_MAX = 30 * 24 * 3600 * 1000;
 const Schema = z.custom<z.ZodType>(isSchema, 'must be a schema of zod 4; "z" of sentinel-engine/commands makes one');
 const Line = z.string().min(1).max(200);
 
+/** How a worker of the project performs the commands of a queue. */
+const Queue = z.strictObject({ atOnce: z.number().int().min(1).max(1_000), elsewhere: z.boolean().default(false) });
+const Queues = z.record(z.string().max(60), Queue);
+
 const OwnSystem = z
   .strictObject({
     name: z
@@ -25,6 +29,7 @@ const OwnSystem = z
     settings: Schema.optional(),
     definitions: z.record(z.string().min(1), z.looseObject({})).default({}),
     followers: z.record(z.string(), z.strictObject({ event: z.string().min(1), command: z.string() })).default({}),
+    queues: Queues.default({}),
     background: z
       .record(
         z.string().max(100),
@@ -39,8 +44,8 @@ const OwnSystem = z
     const refuse = (path: (string | number)[], message: string): void => {
       context.addIssue({ code: 'custom', path, message });
     };
-    const { name, commands, events, followers, background, verbs } = system;
-    for (const [kind, named] of Object.entries({ followers, background, verbs }))
+    const { name, commands, events, followers, queues, background, verbs } = system;
+    for (const [kind, named] of Object.entries({ followers, queues, background, verbs }))
       for (const one of Object.keys(named))
         if (!/^[a-z][a-z0-9-]*$/.test(one)) refuse([kind, one], 'a name has small letters, digits and -');
     const own = new Map(commands.map((command) => [command.name, command]));
@@ -49,6 +54,12 @@ const OwnSystem = z
         refuse(['commands', index, 'name'], `the commands of the system "${name}" begin with "${name}/"`);
       if (commands.findIndex((one) => one.name === command.name) < index)
         refuse(['commands', index, 'name'], `"${command.name}" is there already; choose another name`);
+      const { queue } = command;
+      if (queue !== undefined && !Object.hasOwn(queues, queue))
+        refuse(
+          ['commands', index, 'queue'],
+          `the system "${name}" states no queue "${queue}"; add it to "queues": { ${JSON.stringify(queue)}: { atOnce: 1 } }`,
+        );
     }
     for (const event of Object.keys(events))
       if (!event.startsWith(`${name}:`))
@@ -95,6 +106,7 @@ const Entry = z.strictObject({
   system: OwnSystem,
   may: z.array(Permission).default([...MAY]),
   settings: z.unknown().optional(),
+  queues: z.record(z.string(), Queue.partial()).default({}),
 });
 
 export const ProjectSystem = z.unknown().transform((given, { issues, value }) => {
@@ -105,7 +117,13 @@ export const ProjectSystem = z.unknown().transform((given, { issues, value }) =>
       issues.push({ code: 'custom', input: value, path: isEntry ? path : path.slice(1), message });
     return z.NEVER;
   }
-  const { system, settings: set, may } = read.data;
+  const { system, settings: set, may, queues: otherwise } = read.data;
+  const strange = Object.keys(otherwise).find((queue) => !Object.hasOwn(system.queues, queue));
+  if (strange !== undefined) {
+    const message = `the system "${system.name}" has no queue "${strange}"; it has ${Object.keys(system.queues).join(', ') || 'none'}`;
+    issues.push({ code: 'custom', input: value, path: ['queues', strange], message });
+    return z.NEVER;
+  }
   const settings = system.settings?.safeParse(set ?? {});
   if (settings?.success === false) {
     for (const { path, message } of settings.error.issues)
@@ -130,6 +148,9 @@ export const ProjectSystem = z.unknown().transform((given, { issues, value }) =>
     ...command,
     failures: { ...system.failures, ...command.failures },
   }));
-  return { ...system, commands, may, settings: settings?.data };
+  const queues = Object.fromEntries(
+    Object.entries(system.queues).map(([queue, stated]) => [queue, { ...stated, ...otherwise[queue] }]),
+  );
+  return { ...system, commands, queues, may, settings: settings?.data };
 });
 export type ProjectSystem = z.infer<typeof ProjectSystem>;

@@ -110,7 +110,12 @@ export class BackgroundTasks {
     const run = await store.runs.find(handle);
     if (run === null || run.status === 'running' || run.status === 'paused') return;
     this.#started.delete(handle);
-    if (run.status === 'failed') await this.#hold(task, new Error(`its run ${handle} failed: ${run.failure?.message ?? 'without a word'}`), handle);
+    if (run.status === 'failed')
+      await this.#hold(
+        task,
+        new Error(`its run ${handle} failed: ${run.failure?.message ?? 'without a word'}`),
+        handle,
+      );
     else await store.systems.settleRun(task, handle);
   }
 

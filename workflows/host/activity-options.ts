@@ -4,6 +4,7 @@
  * the step's timeout; the server's stands a margin behind it, for workers that vanish.
  */
 import { ActivityCancellationType, type ActivityOptions, type LocalActivityOptions } from '@temporalio/workflow';
+import { defined } from '../../language/defined.ts';
 import { tokensOf } from '../../language/models/token-usage.ts';
 import { TIMEOUT_MARGIN_MS, type StepOptions } from '../../interpreter/contract.ts';
 import { GROUP_KEY } from '../../interpreter/walk/groups.ts';
@@ -18,8 +19,9 @@ const heartbeatTimeout = '15s';
 const timeoutMaxMs = 10 * 365 * 24 * 3600 * 1000;
 const summaryMax = 60;
 
-export function activityOptions(effect: ActivityEffect): ActivityOptions {
-  return { ...longOptions(effect.key, effect.timeoutMs), ...summaryOf(effect) };
+/** `taskQueue`: where it is not performed by the workers of the run. */
+export function activityOptions(effect: ActivityEffect, taskQueue?: string): ActivityOptions {
+  return { ...longOptions(effect.key, effect.timeoutMs), ...summaryOf(effect), ...defined({ taskQueue }) };
 }
 
 function longOptions(activityId: string, timeoutMs: number): ActivityOptions {

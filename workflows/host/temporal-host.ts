@@ -26,6 +26,8 @@ import {
   type SegmentRequest,
   type SegmentResult,
 } from '../../interpreter/contract.ts';
+import { entryOf } from '../../language/catalogue.ts';
+import { commandQueue } from '../../language/command-queue.ts';
 import { PLACES, segmentNumbers } from '../../language/events/event-numbers.ts';
 import type { Step } from '../../language/model.ts';
 import type { Question } from '../../language/events/question.ts';
@@ -202,7 +204,14 @@ export class TemporalHost extends LocalAnswers implements Host {
   }
 
   private activity(type: string, effect: ActivityEffect, request: object): Promise<Reply> {
-    return replyOf(effect.key, scheduleActivity(type, [request, ...stepOptions(effect)], activityOptions(effect)));
+    const options = activityOptions(effect, this.queueOf(effect));
+    return replyOf(effect.key, scheduleActivity(type, [request, ...stepOptions(effect)], options));
+  }
+
+  /** Undefined: that of the run. */
+  private queueOf(effect: ActivityEffect): string | undefined {
+    const queue = effect.type === 'command' ? entryOf(this.walk.input.catalogue, effect.command).queue : undefined;
+    return queue === undefined ? undefined : commandQueue(workflowInfo().taskQueue, queue);
   }
 
   performs(): boolean {

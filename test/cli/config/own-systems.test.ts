@@ -74,6 +74,23 @@ test.each([
     'what follows an event is quick',
   ],
   [
+    'a queue that the system does not state',
+    "shelf({ commands: [get('shelf/get', { speed: 'long', queue: 'training' })] })",
+    'systems.0.commands.0.queue: the system "shelf" states no queue "training"',
+  ],
+  [
+    'a queue of a quick command',
+    "shelf({ queues: { training: { atOnce: 1 } }, commands: [get('shelf/get', { queue: 'training' })] })",
+    'systems.0.commands.0.queue: a quick command',
+  ],
+  ['a queue for nobody', 'shelf({ queues: { training: { atOnce: 0 } } })', 'systems.0.queues.training.atOnce'],
+  ['a queue of another name', "shelf({ queues: { 'a/b': { atOnce: 1 } } })", 'a name has small letters, digits and -'],
+  [
+    'a queue of the entry that the system has not',
+    '{ system: shelf({ queues: { training: { atOnce: 1 } } }), queues: { trainig: { atOnce: 2 } } }',
+    'systems.0.queues.trainig: the system "shelf" has no queue "trainig"; it has training',
+  ],
+  [
     'background work of nothing',
     "shelf({ background: { sort: { everyMs: 1000, command: 'shelf/gone' } } })",
     'systems.0.background.sort.command: there is no command "shelf/gone"',
@@ -138,6 +155,11 @@ test.each([
     'a name of a system of the engine',
     "defineSystem({ name: 'pages', summary: 'x', commands: [get('pages/more')] })",
     'a system "pages" comes with Sentinel',
+  ],
+  [
+    'a queue of another system',
+    "shelf({ queues: { training: { atOnce: 1 } } }), defineSystem({ name: 'gym', summary: 'x', queues: { training: { atOnce: 2 } }, commands: [get('gym/get')] })",
+    'its queue "training" is one of the system "shelf", too',
   ],
   [
     'a failure of the engine',
