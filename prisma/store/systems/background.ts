@@ -12,6 +12,8 @@ const EVERY = 'clock_timestamp() + make_interval(secs => $3::float8 / 1000)';
 
 export function background(database: Database): Background {
   return {
+    ...resting(database),
+
     async openTask({ system, task, everyMs }) {
       await database.query(
         `insert into system_background (system, task, next_at) values ($1, $2, now())
@@ -57,7 +59,11 @@ export function background(database: Database): Background {
         [system, task, everyMs, run],
       );
     },
+  };
+}
 
+function resting(database: Database): Pick<Background, 'holdTask' | 'heldTasks'> {
+  return {
     async holdTask({ system, task }, failure, run) {
       const [held] = await database.query<{ attempts: number }>(
         `update system_background set attempts = attempts + 1, failure = $3, run = null, next_at = now() + ${REST_SECONDS}

@@ -45,7 +45,10 @@ beforeEach(async () => {
     digestOf: (server, tools) => toolsDigest(tools, startOf(server)),
     accepted: (server) => accepted()[server] ?? null,
   });
-  const { tools } = mcpTools({}, { config: { commands: [], systems: [], mcpServers: settings }, accepted: accepted() });
+  const { tools } = mcpTools(
+    {},
+    { config: { settings: {}, commands: [], systems: [], mcpServers: settings }, accepted: accepted() },
+  );
   registry = createRegistry(tools.map((tool) => servers.command(tool)));
 });
 afterEach(async () => {

@@ -5,6 +5,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until, type Harness } from '../harness/harness.ts';
 import { useHarnesses } from '../harness/opened.ts';
+import type { WorkerProcess } from '../harness/worker-process.ts';
 import { LAB } from '../systems/lab-project.ts';
 
 const openHarness = useHarnesses();
@@ -33,7 +34,7 @@ const rows = async (table: string): Promise<Row[]> => {
 };
 
 test('quick and long: each time once, in order, while workers are killed; and what was missed is not made up', async () => {
-  let workers = await Promise.all([worker(), worker()]);
+  let workers: WorkerProcess[] = await Promise.all([worker(), worker()]);
   for (const enough of [3, 6, 9]) {
     await until(async () => (await rows('lab_tick')).length >= enough);
     await workers[0]?.kill9();
