@@ -100,8 +100,8 @@ export class SentinelClient {
     const startedBy = await starterHere(options.startedBy);
     if (handle !== undefined) refuseFault(givenHandleFault(handle, startedBy));
     const { host: _host, cassette: text, known, policy, ...given } = options;
-    const { givenPolicy } = await import('../runs/policies.ts');
-    const policies = policy === undefined ? [] : [givenPolicy(policy)];
+    const { givenPolicies } = await import('../runs/policies.ts');
+    const policies = givenPolicies(policy);
     const [parts, { startRun }, { readForStart }] = await Promise.all([
       this.#connections.runServices(options.host, options.project),
       import('../runs/start-run.ts'),

@@ -2,10 +2,10 @@
 import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
 import { defined } from '../language/defined.ts';
-import type { Started } from './contract/starting.ts';
+import type { Started, StartOptions } from './contract/starting.ts';
 import type { OpenClient } from './open-client.ts';
 
-export interface CommandRun {
+export interface CommandRun extends Pick<StartOptions, 'host' | 'policy'> {
   command: string;
   params: JsonObject;
   /** Absolute. */
@@ -20,7 +20,7 @@ const RESULT = 'result';
 
 export async function startCommandRun(
   client: OpenClient,
-  { command, params, project, by, handle }: CommandRun,
+  { command, params, project, by, handle, host, policy }: CommandRun,
 ): Promise<Started> {
   const inputs: JsonObject = {};
   const handed = Object.entries(params).map(([name, value], index): [string, Json] => {
@@ -41,7 +41,7 @@ export async function startCommandRun(
     persona: by,
     inputs,
     saves: false,
-    ...defined({ handle }),
+    ...defined({ handle, host, policy }),
   });
 }
 

@@ -11,7 +11,7 @@ import type { Reach } from '../language/rights/reach.ts';
 import { defined } from '../language/defined.ts';
 import type { CommandEffect, Inheritance, RunLimits } from './effect.ts';
 import { rightsOf } from './limits.ts';
-import { offered } from './offered.ts';
+import { callable } from './offered.ts';
 import type { Walk } from './walk-state.ts';
 
 /** Of a command step, as it is written. */
@@ -27,7 +27,7 @@ export function reachOfCall(walk: Walk, step: LlmStep, command: string): { reach
   return shown({
     files: limits.files ?? [],
     env: secretsNamed(step),
-    tools: bringsProgram ? offered(walk, step) : undefined,
+    tools: bringsProgram ? callable(walk, step) : undefined,
   });
 }
 

@@ -18,6 +18,7 @@ import type { Tx } from './tx.ts';
 import type { Secrets, TakesSecrets } from './secrets/secrets.ts';
 import type { Confinement } from '../language/permissions.ts';
 import type { StepOptions, TurnRequest } from '../interpreter/contract.ts';
+import type { Policy } from '../language/policy/policy.ts';
 import type { Inheritance, TurnOutcome } from '../interpreter/effect.ts';
 import type { Reach } from '../language/rights/reach.ts';
 import type { Handed, Library } from '../language/read/started-program.ts';
@@ -45,6 +46,8 @@ export interface RunPort {
     persona: string;
     handle: string;
     inherited: Inheritance;
+    /** What is to hold for its actions besides what it inherits. */
+    policies?: readonly Policy[];
     /** What the model that starts it may call. */
     offered?: string[];
     /** Tokens in what is handed over, by the names of their variables: the run gets the values of these, too. */

@@ -31,6 +31,13 @@ export function givenPolicy(given: unknown, what = 'The policy'): Policy {
   throw new ClientError('POLICY_INVALID', [`${what} cannot be used:`, ...read.findings].join('\n'));
 }
 
+/** One list of rules, or several of which each is asked. Throws `POLICY_INVALID`. */
+export function givenPolicies(given: unknown): Policy[] {
+  if (given === undefined) return [];
+  if (!Array.isArray(given) || given.length === 0 || !given.every(Array.isArray)) return [givenPolicy(given)];
+  return given.map((policy, index) => givenPolicy(policy, given.length === 1 ? undefined : `Policy ${index + 1}`));
+}
+
 const textOf = (policy: Policy): string => canonicalText(policy);
 
 /** Those of the given that do not hold anyway. */

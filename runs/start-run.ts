@@ -25,7 +25,7 @@ import type { Inheritance } from '../interpreter/effect.ts';
 import type { Position } from '../interpreter/position.ts';
 import { workflowIdOf, WORKFLOW_TYPE } from '../workflows/messages/messages.ts';
 import { memoOf, searchAttributesOf } from '../workflows/messages/search-attributes.ts';
-import { refuseFault } from './client-error.ts';
+import { ClientError, refuseFault } from './client-error.ts';
 import { besides } from './policies.ts';
 import { newHandle } from './handles/new-handle.ts';
 import { referencesOf } from './library.ts';
@@ -312,6 +312,15 @@ function refuseBeyond(definition: Definition, catalogue: Catalogue, tools: reado
   throw new Failure('RIGHTS_EXCEEDED', message);
 }
 
+/** What a step asks for and no run can have fails the step. */
+function refusePolicies(parts: RunServices, request: Pick<StartRequest, 'project' | 'policies' | 'inherited'>): void {
+  try {
+    policiesFor(parts, request);
+  } catch (error) {
+    throw error instanceof ClientError ? new Failure('RUN_NOT_STARTED', error.message) : error;
+  }
+}
+
 /** The port through which commands start runs. */
 export function runStarter(parts: RunServices): RunPort {
   return {
@@ -329,6 +338,7 @@ export function runStarter(parts: RunServices): RunPort {
       if (fault !== null) throw new Failure(fault.code, fault.message);
       const refused = inputFault(read.definition, request.inputs, Object.values(read.library));
       if (refused !== null) throw new Failure('RUN_NOT_STARTED', refused.message);
+      refusePolicies(parts, request);
       return startRun(parts, { ...request, ...read });
     },
   };

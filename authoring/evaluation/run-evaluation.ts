@@ -21,7 +21,7 @@ export interface EvaluationRequest {
   evaluation: Evaluation;
   definition: Definition;
   known: Known;
-  start: Pick<StartOptions, 'project' | 'persona' | 'host'>;
+  start: Pick<StartOptions, 'project' | 'persona' | 'host' | 'policy'>;
   /** The text of a cassette. */
   cassette?: string;
   /** Begins anew, even where one of the same content was interrupted. */
@@ -70,7 +70,16 @@ export async function runEvaluation(client: OpenClient, request: EvaluationReque
 function contentOf({ evaluation, definition, cassette, start }: EvaluationRequest): string {
   const inputs = evaluation.inputs.map(({ name, input }) => ({ name, input }));
   const { models, repeat } = evaluation;
-  return contentHash({ definition, inputs, models, repeat, cassette: cassette ?? null, project: start.project });
+  const { project, policy } = start;
+  return contentHash({
+    definition,
+    inputs,
+    models,
+    repeat,
+    cassette: cassette ?? null,
+    project,
+    ...defined({ policy }),
+  });
 }
 
 function comparedWith({ id, finishedAt, result }: StoredEvaluation, cases: readonly CaseResult[]): Comparison {

@@ -2,11 +2,13 @@
 import { Option, type Command } from 'commander';
 import type { JsonObject } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
+import type { Policy } from '../../language/policy/policy.ts';
 import { hasErrors } from '../../language/problems.ts';
 import type { OpenClient } from '../../client/open-client.ts';
 import type { Known } from '../../client/read-definition.ts';
 import type { Output } from '../output/output.ts';
 import { projectConfig } from './project-config.ts';
+import { policyGiven, policyOption } from './policy-file.ts';
 import { fitInputs, projectFolder, readInputs } from './run-request.ts';
 import { speakerOf, speakerOption } from './speaker.ts';
 import { problemLines } from '../../client/show/problem-lines.ts';
@@ -19,6 +21,7 @@ export interface RequestOptions {
   inputFile?: string;
   persona?: string;
   host?: string;
+  policy?: string;
 }
 
 export interface DefinitionRequest {
@@ -28,6 +31,7 @@ export interface DefinitionRequest {
   project: string;
   persona: string;
   host: string | undefined;
+  policies: readonly Policy[];
 }
 
 export function requestOptions(command: Command): Command {
@@ -37,7 +41,8 @@ export function requestOptions(command: Command): Command {
     .addOption(inputOption())
     .option('--input-file <file>', 'inputs as a JSON object')
     .addOption(speakerOption('--persona <id>', 'owner of the runs'))
-    .option('--host <name>', 'run on the workers of this host: the task queue sentinel@NAME');
+    .option('--host <name>', 'run on the workers of this host: the task queue sentinel@NAME')
+    .addOption(policyOption('rules about the actions of its runs'));
 }
 
 /** Null if the definition has errors; they have been shown, and nothing was started or stored. */
@@ -49,6 +54,7 @@ export async function readRequest(
 ): Promise<DefinitionRequest | null> {
   const project = projectFolder(options.project);
   const read = readInputs(options.inputFile, options.input);
+  const { policy } = policyGiven(options.policy);
   const { config, commands } = await projectConfig(project, output);
   const { findDefinition } = await import('../../client/find-definition.ts');
   const {
@@ -68,5 +74,6 @@ export async function readRequest(
   }
   const persona = speakerOf({ said: options.persona, owner, config });
   const inputs = await fitInputs(definition, known, { inputs: read, assignments: options.input, note: output.note });
-  return { definition, known, inputs, project, persona, host: options.host ?? config?.defaults.host };
+  const policies = policy === undefined ? [] : [policy];
+  return { definition, known, inputs, project, persona, host: options.host ?? config?.defaults.host, policies };
 }

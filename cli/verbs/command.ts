@@ -1,5 +1,6 @@
 /** `sentinel command NAME`: a person performs a command, at once or as a run of one step. */
 import { Option, type Command } from 'commander';
+import { defined } from '../../language/defined.ts';
 import { isJsonObject, type Json } from '../../language/json.ts';
 import type { CommandRun } from '../../client/command-run.ts';
 import type { OpenClient } from '../../client/open-client.ts';
@@ -8,15 +9,22 @@ import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { commandParams, type Typed } from '../request/command-params.ts';
 import { commandNamed, knownCommands } from '../request/known-commands.ts';
+import { policyGiven, policyOption } from '../request/policy-file.ts';
+import { projectDefaults } from '../request/project-config.ts';
 import { handleFor, projectFolder } from '../request/run-request.ts';
 import { speakerHere, speakerOption } from '../request/speaker.ts';
 import { repeatable, usage } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
 
-interface Options extends Typed {
+interface RunOptions {
+  id?: string;
+  host?: string;
+  policy?: string;
+}
+
+interface Options extends Typed, RunOptions {
   json?: boolean;
   project: string;
-  id?: string;
   by?: string;
 }
 
@@ -39,6 +47,8 @@ export function define(command: Command): void {
       'an id of the call: a quick command with the same id is performed once, and gives the first result again. Otherwise the handle of the run',
     )
     .addOption(speakerOption('--by <persona>', 'who performs it'))
+    .option('--host <name>', 'of a command that becomes a run: run it on the workers of this host')
+    .addOption(policyOption('of a command that becomes a run: rules about its actions'))
     .addHelpText(
       'after',
       `
@@ -61,6 +71,7 @@ async function perform(name: string, options: Options): Promise<number> {
   const by = await speakerHere(options.by, output, project);
   const asked = { command: command.name, params, project, by };
   if (command.from === 'mcp' || command.speed === 'long') return performInRun(command, asked, options, output);
+  refuseRunOptions(command, options);
   const id = options.id === undefined ? {} : { id: idFor(options.id) };
   const { performCommand } = await import('../../client/perform.ts');
   return withClient(output, async (client) => {
@@ -68,6 +79,11 @@ async function perform(name: string, options: Options): Promise<number> {
     show(command, result, output);
     return EXIT.ok;
   });
+}
+
+function refuseRunOptions({ name }: ListedCommand, { host, policy }: RunOptions): void {
+  if (host === undefined && policy === undefined) return;
+  throw usage(`${name} is performed at once, and not in a run: leave out --${host === undefined ? 'policy' : 'host'}.`);
 }
 
 /** The project is asked, and its configuration trusted, only for a command that is not one of ours. */
@@ -89,17 +105,19 @@ function idFor(id: string): string {
 export async function performInRun(
   command: ListedCommand,
   asked: CommandRun,
-  options: Pick<Options, 'id'>,
+  options: RunOptions,
   output: Output,
 ): Promise<number> {
+  const policy = policyGiven(options.policy);
   const handle = options.id === undefined ? {} : { handle: handleFor(options.id) };
   const [{ startCommandRun, resultOfRun }, { watchRun }, { withProject }] = await Promise.all([
     import('../../client/command-run.ts'),
     import('../following/watch-run.ts'),
     import('../../services/config/project-file.ts'),
   ]);
+  const { host = (await projectDefaults(asked.project, output)).host } = options;
   const start = async (client: OpenClient): Promise<number> => {
-    const started = await startCommandRun(client, { ...asked, ...handle });
+    const started = await startCommandRun(client, { ...asked, ...handle, ...policy, ...defined({ host }) });
     // With --json stdout is one document, and not the events of the run.
     const exitCode = await watchRun(client, started.handle, { ...output, object: () => undefined });
     const report = await client.status(started.handle);

@@ -16,6 +16,7 @@ import { problemLines } from '../../client/show/problem-lines.ts';
 import { table } from '../output/table.ts';
 import { projectConfig } from '../request/project-config.ts';
 import { recordRuns, refuseBoth } from '../files/recording.ts';
+import { policyGiven, policyOption } from '../request/policy-file.ts';
 import { projectFolder } from '../request/run-request.ts';
 import { usage, wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
@@ -32,6 +33,7 @@ interface Options {
   record?: string;
   persona?: string;
   host?: string;
+  policy?: string;
   fresh?: boolean;
 }
 
@@ -64,6 +66,7 @@ export function define(command: Command): void {
     .option('--record <file>', 'write the model requests and answers of all runs to a cassette')
     .addOption(speakerOption('--persona <id>', 'owner of the runs'))
     .option('--host <name>', 'run on the workers of this host: the task queue sentinel@NAME')
+    .addOption(policyOption('rules about the actions of the runs'))
     .option('--fresh', 'start again, even if the last evaluation of the file was interrupted')
     .addHelpText(
       'after',
@@ -83,6 +86,7 @@ async function evaluate(given: string, options: Options): Promise<number> {
   const output = openOutput(options);
   refuseBoth(options);
   const evaluation = await evaluationIn(given, options);
+  const policy = policyGiven(options.policy);
   const project = projectFolder(options.project);
   const { config, commands, env } = await projectConfig(project, output);
   const cassette = await cassetteOf(given, evaluation, options);
@@ -103,7 +107,7 @@ async function evaluate(given: string, options: Options): Promise<number> {
         evaluation,
         definition,
         known: found.known,
-        start: { project, persona, ...defined({ host }) },
+        start: { project, persona, ...defined({ host }), ...policy },
         ...defined({ cassette }),
         isFresh: options.fresh === true,
         ...tellingTo(output),

@@ -5,9 +5,11 @@ import type { Inspected, ServerReport } from '../../client/mcp/inspect-servers.t
 import type { ToolChange } from '../../client/mcp/tool-changes.ts';
 import type { Paint } from '../../client/show/paint.ts';
 import { ClientError } from '../../runs/client-error.ts';
+import { defined } from '../../language/defined.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { defineGroup } from '../request/group.ts';
+import { policyGiven, policyOption } from '../request/policy-file.ts';
 import { projectFolder } from '../request/run-request.ts';
 import { usage } from '../request/usage.ts';
 import { speakerOf, speakerOption, userName } from '../request/speaker.ts';
@@ -166,23 +168,34 @@ function defineServe(command: Command): void {
     )
     .option('--project <dir>', 'the folder that the runs work in', '.')
     .addOption(speakerOption('--persona <id>', 'owner of the runs'))
+    .option('--host <name>', 'run on the workers of this host: the task queue sentinel@NAME')
+    .addOption(policyOption('rules about the actions of its runs'))
     .option('--allow-approve', 'also accept the answers "approve", "edit", "retry" and "extend"')
     .addHelpText(
       'after',
       `
 Examples:
   sentinel mcp serve
+  sentinel mcp serve --policy careful.json
   sentinel mcp serve --project ~/work/site --allow-approve`,
     )
     .action(async (_options: unknown, self: Command) => {
-      await serveOn(self.optsWithGlobals<Options & { persona?: string; allowApprove?: boolean }>());
+      await serveOn(self.optsWithGlobals<ServeOptions>());
     });
 }
 
-async function serveOn(options: Options & { persona?: string; allowApprove?: boolean }): Promise<void> {
+interface ServeOptions extends Options {
+  persona?: string;
+  host?: string;
+  policy?: string;
+  allowApprove?: boolean;
+}
+
+async function serveOn(options: ServeOptions): Promise<void> {
   // Messages go to stderr: stdout belongs to the protocol.
   const output = openOutput({ json: false });
   const project = projectFolder(options.project);
+  const chosen = policyGiven(options.policy);
   const [{ projectConfig }, { withClient }, { serve }, { StdioServerTransport }, { ExactLines }] = await Promise.all([
     import('../request/project-config.ts'),
     import('../request/with-client.ts'),
@@ -192,6 +205,7 @@ async function serveOn(options: Options & { persona?: string; allowApprove?: boo
   ]);
   const { config, env } = await projectConfig(project, output);
   const personaFor = (owner?: string): string => speakerOf({ said: options.persona, owner, config });
+  const { host = config?.defaults.host } = options;
   const lines = new ExactLines('nearest');
   const exact = new Transform({
     transform: (chunk: Buffer, _encoding, done) => done(null, lines.push(chunk)),
@@ -200,7 +214,11 @@ async function serveOn(options: Options & { persona?: string; allowApprove?: boo
   process.stdin.once('end', () => void transport.close());
   await withClient(
     output,
-    (client) => serve({ client, project, personaFor, allowApprove: options.allowApprove === true }, transport),
+    (client) =>
+      serve(
+        { client, project, personaFor, allowApprove: options.allowApprove === true, ...chosen, ...defined({ host }) },
+        transport,
+      ),
     env,
   );
 }

@@ -5,7 +5,6 @@ import { readRequest, requestOptions, type RequestOptions } from '../request/def
 import { EXIT } from '../output/exit-codes.ts';
 import { defineGroup } from '../request/group.ts';
 import { openOutput, type Output } from '../output/output.ts';
-import { policyGiven, policyOption } from '../request/policy-file.ts';
 import { handleFor } from '../request/run-request.ts';
 import { table } from '../output/table.ts';
 import { lengthOfTime, oneOf, usage } from '../request/usage.ts';
@@ -17,7 +16,6 @@ const RUNS_SHOWN = 5;
 
 interface CreateOptions extends RequestOptions {
   id?: string;
-  policy?: string;
   cron?: string;
   timeZone?: string;
   overlap?: Overlap;
@@ -94,7 +92,6 @@ function defineCreate(command: Command): void {
       '--id <name>',
       "the name of the schedule, with which the handles of its runs begin (default: the definition's name)",
     )
-    .addOption(policyOption('rules about the actions of its runs'))
     .option('--paused', 'create the schedule, and start no runs until it is resumed')
     .option('--replace', 'replace an existing schedule of that name')
     .addHelpText(
@@ -113,7 +110,6 @@ Examples:
 async function create(given: string, options: CreateOptions): Promise<number> {
   const output = openOutput(options);
   const id = options.id === undefined ? null : handleFor(options.id);
-  const { policy } = policyGiven(options.policy);
   return withClient(output, async (client) => {
     const request = await readRequest(given, options, client, output);
     if (request === null) return EXIT.usage;
@@ -135,7 +131,6 @@ async function create(given: string, options: CreateOptions): Promise<number> {
       catchupWindowMs: options.catchup ?? own?.catchupWindowMs,
       jitterMs: options.jitter ?? own?.jitterMs,
       isPaused: options.paused === true,
-      policies: policy && [policy],
       replace: options.replace === true,
     });
     output.object(report);

@@ -75,6 +75,7 @@ function defineAdd(command: Command): void {
       `
 Examples:
   sentinel trigger add review.json --project .
+  sentinel trigger add review.json --policy careful.json
   sentinel trigger add notify.json --event 'sentinel:finished:*' --json`,
     )
     .action(async (definition: string, _options: unknown, self: Command) => {

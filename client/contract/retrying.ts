@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../language/json.ts';
 import type { ItemsAgain } from '../../language/events/run-event.ts';
 import type { Definition } from '../../language/model.ts';
-import type { Policy } from '../../language/policy/policy.ts';
+import type { StartChoices } from '../../language/policy/start-choices.ts';
 import type { Started } from './starting.ts';
 
 export interface RetryOptions {
@@ -23,7 +23,7 @@ export interface RetryOptions {
   /** Run the steps on the workers of this host only. Default: where the old run ran. */
   host?: string;
   /** Rules that hold besides those of the old run. Throws `POLICY_INVALID`. */
-  policy?: Policy;
+  policy?: StartChoices['policy'];
   /** Recorded with the run. Default: `person`; inside a step it is `step`. */
   startedBy?: 'person' | 'agent';
 }

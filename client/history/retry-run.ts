@@ -5,7 +5,7 @@ import type { RunEvent } from '../../language/events/run-event.ts';
 import { defined } from '../../language/defined.ts';
 import type { Run } from '../../prisma/store/contract/contract.ts';
 import type { RunServices } from '../../runs/start-run.ts';
-import { givenPolicy } from '../../runs/policies.ts';
+import { givenPolicies } from '../../runs/policies.ts';
 import { ownBundle } from '../../runs/bundle.ts';
 import { forkRun, type Fork } from './fork-run.ts';
 import { retryPlace } from './retry-place.ts';
@@ -18,7 +18,13 @@ export async function retryRun(
 ): Promise<Fork> {
   const read = definition === undefined ? {} : await readForStart(parts, definition, known);
   const { others: _others, ...place } = retryPlace(run, events, defined({ at, items }));
-  const policies = policy === undefined ? [] : [givenPolicy(policy)];
-  const request = { ...asked, policies, ...read, handle: run.handle, ...place, ...defined({ as }) };
+  const request = {
+    ...asked,
+    policies: givenPolicies(policy),
+    ...read,
+    handle: run.handle,
+    ...place,
+    ...defined({ as }),
+  };
   return forkRun(parts, await ownBundle(), request, events);
 }

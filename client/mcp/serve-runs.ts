@@ -10,13 +10,21 @@ import type { OpenClient } from '../open-client.ts';
 import { nestedEvents } from '../follow/nested-events.ts';
 import { standingOf } from '../lookup/run-standing.ts';
 import { isDefinitionFile } from '../../language/read/text/definition-text.ts';
+import { choiceParams, START_CHOICES } from '../../language/policy/start-choices.ts';
 import { defined } from '../../language/defined.ts';
 import { traceLines } from '../show/trace.ts';
-import { servedCommands, servedFiles, type Served } from './served.ts';
+import { policyOf, servedCommands, servedFiles, type Served } from './served.ts';
 import { said } from './tool-result.ts';
 
 const handle = z.string().min(1).describe('The handle of a run.');
 const looks = { readOnlyHint: true };
+/** At the command line the beginning of a handle stands for a person's run. */
+const agentsHandle = START_CHOICES.handle
+  .optional()
+  .describe('A name for the run, which no other has; its handle is "agent:" and this name.');
+const handleAs = (name: string | undefined): string | undefined => name && `${HANDLES}${name}`;
+/** Its `handle` is that of the old run, and the new one's stands beside it. */
+const { handle: _handle, ...retryChoices } = choiceParams('retry_run');
 /** What agents have paused, agents let go on; no run can have such a handle. */
 const AGENTS = '@agents';
 
@@ -43,32 +51,28 @@ function addStarting(server: McpServer, served: Served): void {
       description: 'Starts a saved sentinel and returns the handle of the run, which goes on by itself.',
       inputSchema: {
         name: z.string().min(1).describe('As list_sentinels names it.'),
-        inputs: z.record(z.string(), z.json()).optional(),
-        handle: z
-          .string()
-          .min(1)
-          .optional()
-          .describe('A name for the run, which no other has; its handle is "agent:" and this name.'),
+        ...choiceParams('run_sentinel'),
+        handle: agentsHandle,
       },
     },
-    async ({ name, inputs = {}, handle: asked }) => {
+    async ({ name, handle: asked, policy, ...chosen }) => {
       const definition = await savedDefinition(served, name);
       const started = await client.start(definition.definition, {
         project,
         persona: served.personaFor(definition.persona),
-        inputs,
         known: definition.known,
         saves: false,
         startedBy: 'agent',
-        // At the command line the beginning of a handle stands for a person's run.
-        ...(asked === undefined ? {} : { handle: `${HANDLES}${asked}` }),
+        ...defined({ ...chosen, host: served.host, handle: handleAs(asked) }),
+        ...policyOf(served, policy),
       });
       return said(started);
     },
   );
 }
 
-function addRetrying(server: McpServer, { client }: Served): void {
+function addRetrying(server: McpServer, served: Served): void {
+  const { client } = served;
   server.registerTool(
     'retry_run',
     {
@@ -76,6 +80,8 @@ function addRetrying(server: McpServer, { client }: Served): void {
         'Starts a new run with the results of an old one so far, from what failed in it: from the failed items of a list, whose other items keep their results, or from the step that failed.',
       inputSchema: {
         handle,
+        ...retryChoices,
+        as: agentsHandle,
         items: z
           .union([z.literal('failed'), z.array(z.number().int().min(0)).min(1)])
           .optional()
@@ -83,10 +89,11 @@ function addRetrying(server: McpServer, { client }: Served): void {
         at: z.string().min(1).optional().describe("The key of the list's step, if the run has several lists."),
       },
     },
-    async ({ handle: run, items, at }) =>
+    async ({ handle: run, as, items, at, policy, ...chosen }) =>
       said(
         await client.retry(run, {
-          ...defined({ items, at }),
+          ...defined({ ...chosen, items, at, handle: handleAs(as) }),
+          ...policyOf(served, policy),
           startedBy: 'agent',
         }),
       ),

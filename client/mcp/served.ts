@@ -3,6 +3,7 @@ import { builtIn } from '../lookup/project-catalogue.ts';
 import { openProjectCommands } from '../../runs/commands/open-project.ts';
 import type { ProjectCommands } from '../../runs/commands/project-commands.ts';
 import { readConfig } from '../../services/config/config.ts';
+import type { Policy } from '../../language/policy/policy.ts';
 import type { OpenClient } from '../open-client.ts';
 import { filesOfProject, type DefinitionFiles } from '../read-definition.ts';
 
@@ -13,7 +14,20 @@ export interface Served {
   /** Who the run of a definition belongs to, which may name an owner. */
   personaFor(owner?: string): string;
   allowApprove: boolean;
+  /** Whose workers run them, where the server says so. */
+  host?: string;
+  /** What holds for the runs that it starts, whatever an agent adds. */
+  policy?: Policy;
 }
+
+/** The server's rules and the agent's: each list is asked. */
+export const policyOf = (
+  { policy }: Pick<Served, 'policy'>,
+  given: Policy | undefined,
+): { policy?: readonly Policy[] } => {
+  const policies = [policy, given].filter((one) => one !== undefined);
+  return policies.length === 0 ? {} : { policy: policies };
+};
 
 /** The commands that saved sentinels may name: those of the project's configuration as it is now. */
 export const servedCommands = ({ project }: Served): Promise<ProjectCommands> =>

@@ -23,7 +23,10 @@ import {
 
 const WATCHED_MAX_MS = 15_000;
 
-export interface TriggerRequest extends Pick<StartRequest, 'definition' | 'inputs' | 'project' | 'persona' | 'known'> {
+export interface TriggerRequest extends Pick<
+  StartRequest,
+  'definition' | 'inputs' | 'project' | 'persona' | 'known' | 'policies'
+> {
   /** In place of what the definition says. */
   event?: string;
 }
@@ -80,7 +83,7 @@ async function addEventTrigger(
   { event, filter, debounceMs }: Extract<DefinitionTrigger, { type: 'event' }>,
 ): Promise<{ trigger: Trigger; isNew: boolean; isWatched?: boolean }> {
   const { store, taskQueue } = parts;
-  const { definition, inputs, project, persona } = request;
+  const { definition, inputs, project, persona, policies = [] } = request;
   // What it refers to is looked up when a run starts, and files are out of reach then.
   const library = await collectLibrary(store, definition, request.known);
   refuseFault(inputFault(definition, inputs, Object.values(library)));
@@ -96,6 +99,7 @@ async function addEventTrigger(
     taskQueue,
     filter: filter ?? null,
     debounceMs: debounceMs ?? null,
+    policies,
   });
   return isOfFiles(event) ? { ...added, isWatched: await whenWatched(store, project) } : added;
 }

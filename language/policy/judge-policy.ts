@@ -89,6 +89,19 @@ function namesOne(globs: readonly string[], { meant, possible }: Named, verdict:
   return possible.some((name) => globs.some((glob) => matchesGlob(plainName(glob), plainName(name))));
 }
 
+/** Whether no call of the command by a model can pass: for each sort of call, a policy refuses it whatever else it says. */
+export const refusesAlways = (policies: readonly Policy[], catalogue: Catalogue, command: string): boolean =>
+  sortsOfCall(catalogue, command).every((sort) => policies.some((policy) => refusesSort(policy, sort)));
+
+function refusesSort(policy: Policy, sort: Sort): boolean {
+  for (const { match, verdict } of policy) {
+    if (match.by === 'step' || !fitsKind(match, sort)) continue;
+    if (verdict !== 'refuse') return false;
+    if (match.paths === undefined && match.hosts === undefined) return true;
+  }
+  return false;
+}
+
 export const policyAsks = (policies: readonly Policy[], facts: ActionFacts): boolean =>
   rulesFor(policies, facts).some(({ verdict }) => verdict === 'ask');
 
@@ -114,6 +127,17 @@ export function looksAtNames(policies: readonly Policy[]): boolean {
   );
 }
 
+/** With a line for a shell in its parameters, and without one. */
+const sortsOfCall = (catalogue: Catalogue, command: string): Sort[] =>
+  [kindsOfCommand(catalogue, command), kindsOfCommand(catalogue, command, {})].flatMap((kinds) =>
+    classesOf(catalogue, command).map((permission) => ({ kinds, command, permission })),
+  );
+
+function classesOf(catalogue: Catalogue, command: string): Permission[] {
+  const { permission = 'shell', operations = {} } = findCommand(catalogue, command) ?? {};
+  return [...new Set([permission, ...Object.values(operations)])];
+}
+
 /** Each sort of action that the step may come to: its parameters say which operation it is. */
 function sortsOf(catalogue: Catalogue, step: Step): Sort[] {
   switch (step.type) {
@@ -121,9 +145,8 @@ function sortsOf(catalogue: Catalogue, step: Step): Sort[] {
       return [{ kinds: ['shell'], command: SHELL_COMMAND, permission: 'shell' }];
     case 'command': {
       const { command } = step;
-      const { permission = 'shell', operations = {} } = findCommand(catalogue, command) ?? {};
-      const classes = [...new Set([permission, ...Object.values(operations)])];
-      return classes.map((one) => ({ kinds: kindsOfCommand(catalogue, command), command, permission: one }));
+      const kinds = kindsOfCommand(catalogue, command);
+      return classesOf(catalogue, command).map((permission) => ({ kinds, command, permission }));
     }
     case 'llm':
     case 'emit':

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
+import { choiceParams } from '../../language/policy/start-choices.ts';
 import { handedIn } from '../../language/read/started-program.ts';
 import { Value } from '../../language/model.ts';
 import { defined } from '../../language/defined.ts';
@@ -18,21 +19,21 @@ const Fields = z.record(z.string(), Value);
 const Handle = z.string().min(1);
 const Row = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value));
 
-const Inputs = { inputs: Fields.optional() };
+const Choices = choiceParams('sentinel/run');
 const RunParams = z.union(
   [
-    z.strictObject({ definition: z.union([z.string().min(1), Fields]), ...Inputs }),
+    z.strictObject({ definition: z.union([z.string().min(1), Fields]), ...Choices }),
     z.strictObject({
       type: z.literal('pipeline'),
       steps: z.array(Fields).min(1),
       name: z.string().min(1).optional(),
-      ...Inputs,
+      ...Choices,
     }),
-    z.strictObject({ name: z.string().min(1), ...Inputs }),
-    z.strictObject({ sentinelId: z.string().min(1), ...Inputs }),
-    z.strictObject({ command: z.string().min(1), args: z.array(Value).optional(), ...Inputs }),
+    z.strictObject({ name: z.string().min(1), ...Choices }),
+    z.strictObject({ sentinelId: z.string().min(1), ...Choices }),
+    z.strictObject({ command: z.string().min(1), args: z.array(Value).optional(), ...Choices }),
   ],
-  'must hold one of: definition; name (or sentinelId); type "pipeline" with steps; command; each with optional inputs',
+  'must hold one of: definition; name (or sentinelId); type "pipeline" with steps; command; each with optional inputs and policy',
 );
 type RunParams = z.infer<typeof RunParams>;
 
@@ -54,6 +55,7 @@ async function start(params: RunParams, context: CommandContext): Promise<JsonOb
     handle: startedHandle(run.handle, key),
     inherited,
     ...(context.reach?.tools === undefined ? {} : { offered: context.reach.tools }),
+    ...(params.policy === undefined ? {} : { policies: [params.policy] }),
     secrets: tokensIn(params as JsonObject, context.secrets),
     by: run.handle,
   });

@@ -122,6 +122,7 @@ export class Dispatcher {
           inputs: { ...trigger.inputs, event: valueOfEvent(event) },
           project: trigger.project,
           persona: trigger.persona,
+          policies: trigger.policies,
           handle,
           origin: { type: 'event', trigger: trigger.id, event: event.name, seq: event.seq },
         },

@@ -7,6 +7,7 @@
  * starting it once.
  */
 import type { Json, JsonObject } from '../../../language/json.ts';
+import type { Policy } from '../../../language/policy/policy.ts';
 import type { Subscription } from './subscription.ts';
 
 export interface NewTrigger {
@@ -23,11 +24,14 @@ export interface NewTrigger {
   filter?: string | null;
   /** The run starts once no further event has come for so long, with the last one; null: at once. */
   debounceMs?: number | null;
+  /** What holds for its runs besides the policy of the project. */
+  policies?: readonly Policy[];
 }
 
 export interface Trigger extends NewTrigger {
   filter: string | null;
   debounceMs: number | null;
+  policies: readonly Policy[];
   id: string;
   isPaused: boolean;
   createdAt: number;

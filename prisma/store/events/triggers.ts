@@ -9,6 +9,7 @@
 import { randomUUID } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import type { Json, JsonObject } from '../../../language/json.ts';
+import type { Policy } from '../../../language/policy/policy.ts';
 import { queryOn } from '../connection/database.ts';
 import type { Database } from '../connection/database.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
@@ -37,11 +38,12 @@ const AFTER_PAUSE = `case when t.is_paused then ${LATEST_SEQ} else t.after_seq e
 const PAUSE = `update triggers t set is_paused = $2, after_seq = ${AFTER_PAUSE} where id = $1 returning 1`;
 
 const TRIGGER_COLUMNS = `t.id, t.name, t.event, t.definition_hash as "definitionHash", t.project, t.persona, t.inputs,
-  t.task_queue as "taskQueue", t.filter, t.debounce_ms as "debounceMs", t.is_paused as "isPaused", t.created_at as "createdAt"`;
+  t.task_queue as "taskQueue", t.filter, t.debounce_ms as "debounceMs", t.policies, t.is_paused as "isPaused", t.created_at as "createdAt"`;
 const START_COLUMNS = `s.handle, s.state, s.reason, s.held_by as "heldBy", s.seq, e.handle || '/' || e.key as "eventId", e.name as "eventName", e.data, e.at`;
 
-interface TriggerRow extends Omit<Trigger, 'createdAt' | 'inputs'> {
+interface TriggerRow extends Omit<Trigger, 'createdAt' | 'inputs' | 'policies'> {
   inputs: unknown;
+  policies: unknown;
   createdAt: Date;
 }
 
@@ -57,9 +59,10 @@ interface StartRow {
   at: Date;
 }
 
-const toTrigger = ({ inputs, createdAt, ...rest }: TriggerRow): Trigger => ({
+const toTrigger = ({ inputs, policies, createdAt, ...rest }: TriggerRow): Trigger => ({
   ...rest,
   inputs: inputs as JsonObject,
+  policies: policies as Policy[],
   createdAt: createdAt.getTime(),
 });
 
@@ -111,11 +114,11 @@ function registry(
   return {
     async add(trigger) {
       const [row] = await database.query<TriggerRow & { isNew: boolean }>(
-        `insert into triggers as t (id, name, event, definition_hash, project, persona, inputs, task_queue, filter, debounce_ms, after_seq)
-         values ($1, $2, $3, $4, $5, $6, $7::json, $8, $9, $10, ${LATEST_SEQ})
+        `insert into triggers as t (id, name, event, definition_hash, project, persona, inputs, task_queue, filter, debounce_ms, policies, after_seq)
+         values ($1, $2, $3, $4, $5, $6, $7::json, $8, $9, $10, $11::json, ${LATEST_SEQ})
          on conflict (name, project) do update set event = excluded.event, definition_hash = excluded.definition_hash,
            persona = excluded.persona, inputs = excluded.inputs, task_queue = excluded.task_queue,
-           filter = excluded.filter, debounce_ms = excluded.debounce_ms, is_paused = false, after_seq = ${AFTER_PAUSE}
+           filter = excluded.filter, debounce_ms = excluded.debounce_ms, policies = excluded.policies, is_paused = false, after_seq = ${AFTER_PAUSE}
          returning ${TRIGGER_COLUMNS}, (xmax = 0) as "isNew"`,
         [
           randomUUID(),
@@ -128,6 +131,7 @@ function registry(
           trigger.taskQueue,
           trigger.filter ?? null,
           trigger.debounceMs ?? null,
+          JSON.stringify(trigger.policies ?? []),
         ],
       );
       if (row === undefined) throw new Error('bug: an upsert returns its row');

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { catalogue } from '../../catalogue.ts';
 import { matchesGlob } from '../../../language/policy/glob.ts';
-import { isLookedAt, rulesFor, type ActionFacts } from '../../../language/policy/judge-policy.ts';
+import { isLookedAt, refusesAlways, rulesFor, type ActionFacts } from '../../../language/policy/judge-policy.ts';
 import { readPolicy, type PolicyRule } from '../../../language/policy/policy.ts';
 import { globLengthMax, policyRulesMax } from '../../../language/limits.ts';
 import { givenPolicy } from '../../../runs/policies.ts';
@@ -137,3 +137,30 @@ describe('the reader', () => {
     expect(() => givenPolicy(given)).toThrow(expect.objectContaining({ code: 'POLICY_INVALID' }) as Error);
   });
 });
+
+const others = rule({}, 'refuse', 'others');
+const ALWAYS: readonly [what: string, policies: readonly PolicyRule[][], command: string, always: boolean][] = [
+  ['its name is refused', [[rule({ commands: ['data/*'] })]], 'data/list', true],
+  ['another name is', [[rule({ commands: ['data/*'] })]], 'code/read', false],
+  ['its class is, to models', [[rule({ permissions: ['shell'], by: 'model' })]], 'code/shell/execute', true],
+  ['it is refused to steps', [[rule({ commands: ['data/*'], by: 'step' })]], 'data/list', false],
+  ['it is asked about', [[rule({ commands: ['data/*'] }, 'ask')]], 'data/list', false],
+  ['it is allowed before', [[rule({ commands: ['data/list'] }, 'allow'), others]], 'data/list', false],
+  ['another is allowed before', [[rule({ commands: ['data/list'] }, 'allow'), others]], 'data/create', true],
+  ['some of its paths are allowed before', [[rule({ paths: ['docs/**'] }, 'allow'), others]], 'code/write', false],
+  ['all is refused behind some of its paths', [[rule({ paths: ['docs/**'] }), others]], 'code/write', true],
+  ['some of its paths are refused', [[rule({ paths: ['**'] })]], 'code/write', false],
+  ['it takes no line for a shell where it starts a definition', [[rule({ kinds: ['shell'] })]], 'sentinel/run', false],
+  ['lines for a shell are', [[rule({ kinds: ['shell'] })]], 'code/shell/execute', true],
+  ['one of several policies does', [[rule({}, 'allow')], [rule({ commands: ['data/*'] })]], 'data/list', true],
+  ['of its operations, those that write are', [[rule({ permissions: ['write'] })]], 'code/git', false],
+  [
+    'of its operations, all are',
+    [[rule({ permissions: ['write'] })], [rule({ permissions: ['read', 'delete', 'network'] })]],
+    'code/git',
+    true,
+  ],
+];
+test.each(ALWAYS)('whether it never gets past: %s', (_what, policies, command, always) =>
+  expect(refusesAlways(policies, catalogue, command)).toBe(always),
+);

@@ -32,6 +32,12 @@ const POLICY: Policy = [
     verdict: 'ask',
     reason: 'a person reads each change',
   },
+  {
+    name: 'no-plans-for-models',
+    match: { commands: ['code/read'], paths: ['private/**'], by: 'model' },
+    verdict: 'refuse',
+    reason: 'plans are private',
+  },
   { name: 'no-keys', match: { paths: ['**/*.locked'] }, verdict: 'refuse', reason: 'locked files stay as they are' },
 ];
 
@@ -68,9 +74,10 @@ test('a rule refuses the shell to a model in a nested run, and another asks abou
     ['code_shell_execute', { command: 'touch by-shell' }],
     ['code_write', { path: 'by-model.txt', content: 'made' }],
     ['code_write', { path: 'sub/../a.locked', content: 'made' }],
+    ['code_read', { path: './private/plan.txt' }],
   ];
   const inner: Definition = once('inner', [
-    asks('nested-model', turns, ['code/shell/execute', 'code/write']),
+    asks('nested-model', turns, ['code/shell/execute', 'code/write', 'code/read']),
     shell('touch by-step'),
   ]);
   const handle = await harness.start(once('outer', [{ type: 'sentinel', definition: inner }]), {
@@ -84,8 +91,8 @@ test('a rule refuses the shell to a model in a nested run, and another asks abou
   await answer(nested, 'steps.0@1/turn.3/call.0', 'reject');
   expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
   expect(failuresIn(await harness.events(nested))).toMatchObject({
-    'steps.0@1/turn.1/call.0': refusedBy('no-shell-by-models'),
     'steps.0@1/turn.3/call.0': { code: 'APPROVAL_REJECTED' },
+    'steps.0@1/turn.4/call.0': refusedBy('no-plans-for-models'),
   });
   expect(['by-shell', 'by-model.txt', 'by-step', 'a.locked'].map(isThere)).toEqual([false, true, true, false]);
 });
@@ -203,4 +210,43 @@ test('a schedule, and a run that continues as new, keep the policies that they w
   const continued = await harness.run(once('continued', steps), { continueEvery: 1, policies: [POLICY] });
   expect(failuresIn(continued.events)).toMatchObject({ 'steps.2@1': refusedBy('no-keys') });
   expect(isThere('of-schedule.locked')).toBe(false);
+});
+
+test('a step starts a run with rules of its own, which make none of those around looser', async () => {
+  const { harness } = attacked;
+  const definition = {
+    name: 'stricter',
+    loop: { type: 'once' },
+    steps: [
+      { type: 'shell', command: 'touch by-stricter', onError: 'skip' },
+      { type: 'command', command: 'data/create', params: { collection: 'stricter', data: {} }, onError: 'skip' },
+    ],
+  };
+  const policy = [
+    { ...NO_SHELL, name: 'loose', match: { commands: ['data/*'] }, verdict: 'allow' },
+    { ...NO_SHELL, name: 'no-shell', match: { kinds: ['shell'] } },
+  ];
+  const outer: Policy = [{ ...NO_SHELL, name: 'no-records', match: { commands: ['data/create'] } }];
+  await harness.run(once('starts-stricter', [command('sentinel/run', { definition, policy })]), {
+    policies: [outer],
+  });
+  const started = (await harness.store.runs.list({})).find(({ name }) => name === 'stricter');
+  await harness.result(started?.handle ?? '');
+  expect(failuresIn(await harness.events(started?.handle ?? ''))).toMatchObject({
+    'steps.0@1': refusedBy('no-shell'),
+    'steps.1@1': refusedBy('no-records'),
+  });
+});
+
+test('a model is not told of a tool that no rule lets it use, and does nothing with it', async () => {
+  const { harness } = attacked;
+  const turns: ToolCall[] = [['code_shell_execute', { command: 'touch by-untold' }]];
+  const { events } = await harness.run(once('untold', [asks('untold', turns, ['code/shell/execute', 'data/list'])]), {
+    policies: [POLICY],
+  });
+  expect(events).toContainEqual(expect.objectContaining({ type: 'warning', code: 'MODEL_CALLS_WRONG' }));
+  expect(isThere('by-untold')).toBe(false);
+  const [body] = attacked.model.turnsOf('untold');
+  const told = (body?.['tools'] ?? []) as { function: { name: string } }[];
+  expect(told.map((tool) => tool.function.name)).toEqual(['data_list']);
 });

@@ -218,3 +218,31 @@ test('a run is retried from the items of a list that failed', async () => {
   expect((await harness.store.runs.find(String(again['handle'])))?.startedBy).toBe('agent');
   expect(await refusal(careful, 'retry_run', { handle, items: [7] })).toContain('counted from 0 to 2');
 });
+
+const rule = (name: string, match: object) => ({ name, match, verdict: 'refuse', reason: 'not here' });
+
+test('the rules of whoever starts the server hold for its runs, and those of the agent besides', async () => {
+  const file = join(harness.project, 'policy.json');
+  writeFileSync(file, JSON.stringify([rule('no-echo', { commands: ['code/shell/execute'] })]));
+  save('both', [
+    { ...shell('echo ran > by-both.txt'), onError: 'skip' },
+    { type: 'command', command: 'own/shout', params: { text: 'hello' }, onError: 'skip' },
+  ]);
+  const held = await connect('a held one', '--policy', file);
+  const refusals = async (handle: unknown): Promise<unknown[]> => {
+    await harness.result(String(handle));
+    return (await harness.events(String(handle))).flatMap((event) =>
+      event.type === 'step-finished' && event.failure !== undefined ? [event.failure.details?.['rule']] : [],
+    );
+  };
+  try {
+    const own = { policy: [rule('no-own', { commands: ['own/*'] })] };
+    expect(await refusals((await value(held, 'run_sentinel', { name: 'both' }))['handle'])).toEqual(['no-echo']);
+    const { handle } = await value(held, 'run_sentinel', { name: 'both', handle: 'both', ...own });
+    expect(handle).toBe('agent:both');
+    expect(await refusals(handle)).toEqual(['no-echo', 'no-own']);
+    expect(await refusal(held, 'run_sentinel', { name: 'both', policy: [{ name: 'loose' }] })).toMatch(/policy/);
+  } finally {
+    await held.close();
+  }
+});

@@ -27,18 +27,17 @@ export const openAttacked = (scripts: Scripts): Promise<ScriptedModel> =>
   }).open();
 
 /** The server and the worker of a test file whose models are attacked, and what they call. */
-export function useAttacked(): { harness: Harness; scripts: Scripts } {
+export function useAttacked(): { harness: Harness; model: ScriptedModel; scripts: Scripts } {
   const scripts: Scripts = new Map();
-  const attacked = { scripts } as { harness: Harness; scripts: Scripts };
-  let model: ScriptedModel;
+  const attacked = { scripts } as ReturnType<typeof useAttacked>;
   beforeAll(async () => {
     attacked.harness = await Harness.open();
-    model = await openAttacked(scripts);
-    await attacked.harness.startWorker({ ...model.env, SENTINEL_PROJECT: attacked.harness.project });
+    attacked.model = await openAttacked(scripts);
+    await attacked.harness.startWorker({ ...attacked.model.env, SENTINEL_PROJECT: attacked.harness.project });
   });
   afterAll(async () => {
     await attacked.harness.close();
-    await model.close();
+    await attacked.model.close();
   });
   return attacked;
 }
