@@ -1,6 +1,6 @@
 /**
- * The store on Postgres: one pool of connections, shared by hand-written statements (everything a run
- * waits for) and Prisma (listings). The schema must be there already: migrate.ts.
+ * The store on Postgres: statements of SQL over one pool of connections, and Prisma beside it for work that lasts
+ * (docs/internal/decisions/0003-hot-paths-speak-sql.md). The schema must be there already: migrate.ts.
  */
 import type { Json } from '../../language/json.ts';
 import type { Store } from './contract/contract.ts';
@@ -17,6 +17,8 @@ import { lostSteps } from './runs/lost-steps.ts';
 import { limits } from './models/limits.ts';
 import { notifications } from './events/notifications.ts';
 import { LazyPrisma } from './connection/prisma-client.ts';
+import { evaluationsOf } from './lasting/evaluations.ts';
+import { askedRuns, requestHead } from './lasting/samples.ts';
 import { executions } from './logs/executions.ts';
 import { calls } from './models/calls.ts';
 import { checkpoints } from './values/checkpoints.ts';
@@ -49,7 +51,7 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
   const sharedReads = new SharedReads((text, values) => database.query(text, values));
   return {
     definitions: definitions(database),
-    runs: runs(database, prisma),
+    runs: { ...runs(database), asked: (query) => askedRuns(prisma, query) },
     events: runEvents(database, announcer, listener),
     inbox: inbox(database),
     logs: logs(database, announcer, listener),
@@ -57,8 +59,8 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
     records,
     secrets: secrets(database),
     conversations: conversations(database),
-    cassettes: cassettes(database),
-    evaluations: evaluations(database),
+    cassettes: { ...cassettes(database), head: (of) => requestHead(prisma, of) },
+    evaluations: { ...evaluations(database), list: (file, limit) => evaluationsOf(prisma, file, limit) },
     rawAnswers: rawAnswers(database),
     calls: calls(database),
     checkpoints: checkpoints(database),

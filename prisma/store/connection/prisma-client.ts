@@ -1,9 +1,11 @@
 /**
- * Prisma, loaded when a listing first asks for it: importing and starting it costs more than a
- * command's whole start-up may, and the statements of a run's hot path never need it.
+ * Prisma, for the queries of prisma/store/lasting/. It is loaded when one is first made: that takes longer than a
+ * whole verb that prints a list.
  */
 import type { PrismaClient } from '../../generated/client.ts';
-import type { Database } from './database.ts';
+import { connectionConfig, type Database } from './database.ts';
+
+const CONNECTIONS_MAX = 2;
 
 export class LazyPrisma {
   readonly #database: Database;
@@ -27,8 +29,18 @@ export class LazyPrisma {
     await client?.$disconnect();
   }
 
+  /** Its adapter takes the offset off the times that it reads and writes, so its connections are in UTC. */
   async #load(): Promise<PrismaClient> {
-    const [generated, adapter] = await Promise.all([import('../../generated/client.ts'), import('@prisma/adapter-pg')]);
-    return new generated.PrismaClient({ adapter: new adapter.PrismaPg(this.#database.pool) });
+    const [generated, { PrismaPg }] = await Promise.all([
+      import('../../generated/client.ts'),
+      import('@prisma/adapter-pg'),
+    ]);
+    const adapter = new PrismaPg({
+      ...connectionConfig(this.#database.url),
+      max: CONNECTIONS_MAX,
+      // The pool waits for it, which its types do not say.
+      onConnect: (client): unknown => client.query("set timezone = 'UTC'"),
+    });
+    return new generated.PrismaClient({ adapter });
   }
 }

@@ -1,5 +1,4 @@
 /** Recorded requests, and the runs whose models answer from recorded ones. */
-import type { JsonObject } from '../../../language/json.ts';
 import type { Cassettes, Replayed } from '../contract/models/cassette-contract.ts';
 import { queryOn, type Database } from '../connection/database.ts';
 import { keepRequests, requestsBelow } from './requests.ts';
@@ -9,7 +8,7 @@ const outermost = (handle: string): string => handle.split('/')[0] ?? handle;
 
 const ROOT = `coalesce((select root from run_roots where handle = $1), $1)`;
 
-export function cassettes(database: Database): Cassettes {
+export function cassettes(database: Database): Omit<Cassettes, 'head'> {
   return {
     async keep(of, requests) {
       if (requests.length === 0) return;
@@ -18,14 +17,6 @@ export function cassettes(database: Database): Cassettes {
       );
     },
     requests: (handle) => requestsBelow(database, handle),
-    async head({ handle, conversation }) {
-      const [row] = await database.query<{ head: JsonObject }>(
-        `select h.message as head from model_requests r join messages h on h.hash = r.head
-         where r.handle = $1 and r.conversation = $2 order by r.position desc limit 1`,
-        [handle, conversation],
-      );
-      return row?.head ?? null;
-    },
     async replay(handle, cassette) {
       if (cassette === null) await database.query('delete from replays where root = $1', [handle]);
       else

@@ -1,12 +1,9 @@
 /** Rows of runs. Their state is written with their events (run-projection.ts), never here. */
 import { LRUCache } from 'lru-cache';
-import type { FailureInfo } from '../../../language/failure.ts';
-import type { Json, JsonObject } from '../../../language/json.ts';
-import type { RunOutcome, RunStatus } from '../../../language/events/run-event.ts';
-import type { AskedRuns, NewRun, Run, RunContext, RunQuery, RunStarter, Store } from '../contract/contract.ts';
+import type { NewRun, Run, RunContext, RunQuery, Store } from '../contract/contract.ts';
 import type { Database } from '../connection/database.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
-import type { LazyPrisma } from '../connection/prisma-client.ts';
+import { toRun, type RunRow } from './run-row.ts';
 
 const LIST_DEFAULT = 100;
 const LIST_MAX = 10_000;
@@ -15,76 +12,7 @@ const CONTEXTS_MAX = 10_000;
 const COLUMNS = `handle, name, definition_hash as "definitionHash", project, persona, parent, started_by as "startedBy", inputs, status, outcome,
   "limit", failure, outputs, iterations, started_at as "startedAt", finished_at as "finishedAt"`;
 
-interface Row {
-  handle: string;
-  name: string;
-  definitionHash: string;
-  project: string;
-  persona: string;
-  parent: string | null;
-  startedBy: string;
-  inputs: unknown;
-  status: string;
-  outcome: string | null;
-  limit: string | null;
-  failure: unknown;
-  outputs: unknown;
-  iterations: number;
-  startedAt: Date;
-  finishedAt: Date | null;
-}
-
-/** The columns hold what this project wrote, so their types are known. */
-function toRun(row: Row): Run {
-  return {
-    handle: row.handle,
-    name: row.name,
-    definitionHash: row.definitionHash,
-    project: row.project,
-    persona: row.persona,
-    parent: row.parent,
-    startedBy: row.startedBy as RunStarter,
-    inputs: row.inputs as JsonObject,
-    status: row.status as RunStatus,
-    outcome: row.outcome as RunOutcome | null,
-    limit: row.limit,
-    failure: row.failure as FailureInfo | null,
-    outputs: row.outputs as { [name: string]: Json } | null,
-    iterations: row.iterations,
-    startedAt: row.startedAt.getTime(),
-    finishedAt: row.finishedAt?.getTime() ?? null,
-  };
-}
-
-const PAGE = 100;
-
-const ASKED = `select ${COLUMNS} from runs r
-  where exists (select 1 from turns t where t.handle = r.handle)
-    and ($1::text[] is null or exists (select 1 from unnest($1::text[]) as given(handle)
-      where r.handle = given.handle or starts_with(r.handle, given.handle || '/')))
-    and ($2::text[] is null or outcome = any($2::text[])) and ($3::text is null or name = $3)
-    and ($4::timestamptz is null or started_at >= $4)
-    and ($5::timestamptz is null or (started_at, r.handle) > ($5::timestamptz, $6::text))
-  order by started_at, r.handle limit ${PAGE}`;
-
-async function* askedRuns(database: Database, { handles, outcomes, name, since }: AskedRuns): AsyncGenerator<Run> {
-  let last: Row | undefined;
-  for (;;) {
-    const rows: Row[] = await database.query<Row>(ASKED, [
-      handles ?? null,
-      outcomes ?? null,
-      name ?? null,
-      since === undefined ? null : new Date(since),
-      last?.startedAt ?? null,
-      last?.handle ?? null,
-    ]);
-    for (const row of rows) yield toRun(row);
-    last = rows.at(-1);
-    if (rows.length < PAGE) return;
-  }
-}
-
-export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
+export function runs(database: Database): Omit<Store['runs'], 'asked'> {
   const known = contexts(database);
   return {
     create: (run, sinceSeq) => created(database, run, sinceSeq),
@@ -99,15 +27,13 @@ export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
     },
 
     async find(handle) {
-      const [row] = await database.query<Row>(`select ${COLUMNS} from runs where handle = $1`, [withoutNul(handle)]);
+      const [row] = await database.query<RunRow>(`select ${COLUMNS} from runs where handle = $1`, [withoutNul(handle)]);
       return row === undefined ? null : toRun(row);
     },
 
-    list: (query) => listed(prisma, query),
+    list: (query) => listed(database, query),
 
     beginningWith: (beginning, limit) => beginningSo(database, beginning, limit),
-
-    asked: (query) => askedRuns(database, query),
 
     nested: (handle, key) => nestedIn(database, handle, key),
 
@@ -149,17 +75,30 @@ async function created(database: Database, run: NewRun, sinceSeq?: number): Prom
   return rows.length > 0;
 }
 
-async function listed(prisma: LazyPrisma, { limit, since, isNested, ...asked }: RunQuery): Promise<Run[]> {
-  const client = await prisma.get();
-  const rows = await client.run.findMany({
-    where: {
-      ...asked,
-      ...(since === undefined ? {} : { startedAt: { gte: new Date(since) } }),
-      ...(isNested === false ? { parent: null } : {}),
-    },
-    orderBy: [{ startedAt: 'desc' }, { handle: 'asc' }],
-    take: Math.min(limit ?? LIST_DEFAULT, LIST_MAX),
+const LISTED_BY = {
+  status: 'status',
+  outcome: 'outcome',
+  persona: 'persona',
+  name: 'name',
+  project: 'project',
+  startedBy: 'started_by',
+} as const satisfies { [Field in keyof RunQuery]: string };
+
+async function listed(database: Database, query: RunQuery): Promise<Run[]> {
+  const { limit = LIST_DEFAULT, since, isNested } = query;
+  const values: unknown[] = [];
+  const add = (value: unknown): string => `$${values.push(value)}`;
+  const conditions = Object.entries(LISTED_BY).flatMap(([field, column]) => {
+    const value = query[field as keyof typeof LISTED_BY];
+    return value === undefined ? [] : [`${column} = ${add(withoutNul(value))}`];
   });
+  if (since !== undefined) conditions.push(`started_at >= ${add(new Date(since))}`);
+  if (isNested === false) conditions.push('parent is null');
+  const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
+  const rows = await database.query<RunRow>(
+    `select ${COLUMNS} from runs ${where} order by started_at desc, handle limit ${add(Math.min(limit, LIST_MAX))}`,
+    values,
+  );
   return rows.map(toRun);
 }
 

@@ -53,6 +53,13 @@ const METHODS: Record<string, (store: Store) => Promise<unknown>> = {
   'runs.find': (it) => it.runs.find('h'),
   'runs.list': (it) => it.runs.list({}),
   'runs.beginningWith': (it) => it.runs.beginningWith('h', 1),
+  'runs.asked': async (it) => {
+    for await (const _ of it.runs.asked({})) return;
+  },
+  'evaluations.begin': (it) => it.evaluations.begin('f', 'c'),
+  'evaluations.finish': (it) => it.evaluations.finish('i', {}),
+  'evaluations.list': (it) => it.evaluations.list('f', 1),
+  'cassettes.head': (it) => it.cassettes.head({ handle: 'h', conversation: 'c' }),
   'runs.context': (it) => it.runs.context('h'),
   'events.append': (it) => it.events.append('h', [warning(1)]),
   'events.after': (it) => it.events.after('h', 0),
