@@ -7,7 +7,7 @@
  * Anything else thrown here is the store being away, or a bug: the server retries it, a bug a few times.
  */
 import { activityInfo, Context } from '@temporalio/activity';
-import type { Json, JsonObject } from '../language/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import type { OpenSession, RunContext, Store } from '../prisma/store/contract/contract.ts';
 import { referredDefinitions } from '../prisma/store/values/referred-definitions.ts';
 import type { StepCheckpoints } from '../operations/checkpoints/step-checkpoints.ts';
@@ -67,6 +67,7 @@ import type { CommandEffect, TurnEffect, TurnOutcome } from '../interpreter/effe
 import type { ModelFrame } from '../interpreter/position.ts';
 import { handleOf } from '../interpreter/keys.ts';
 import { once, reading } from './steps/once.ts';
+import { Spent, usesModels } from './steps/spent.ts';
 import { quickSteps, type AroundStep } from './segment/quick-steps.ts';
 import { runSegment } from './segment/run-segment.ts';
 import { beating } from '../world/processes/beating.ts';
@@ -192,11 +193,18 @@ function commandActivity(parts: ActivityParts, nameOf: () => string): Activity {
 }
 
 /** A model may think for minutes without a word. */
-async function askWithin(parts: ActivityParts, request: TurnRequest, options?: StepOptions): Promise<TurnOutcome> {
+async function askWithin(
+  parts: ActivityParts,
+  request: TurnRequest,
+  options?: StepOptions,
+  until?: AbortSignal,
+): Promise<TurnOutcome> {
   const context = await contextOf(parts, options);
-  const { run, key, attempt, timeoutMs, signal, secrets, reach, confinement } = context;
-  const { turn: number, tokensBefore: tokensSoFar = 0 } = request;
-  const live = liveTurn(parts, context, key, secrets);
+  const { run, key, attempt, timeoutMs, secrets, reach, confinement } = context;
+  const signal = until ?? context.signal;
+  const { conversation, turn: number, tokensBefore: tokensSoFar = 0 } = request;
+  // Several answers of one step have a log each.
+  const live = liveTurn(parts, context, conversation.startsWith(`${key}/`) ? conversation : key, secrets);
   return beating(
     context,
     () =>
@@ -297,12 +305,20 @@ async function performAtOnce(
   if (call === undefined) return runCommand(parts, command, params, context);
   const { store, registry } = parts;
   const called = { ...context, secrets: secretsOfCall(context.secrets, context.reach?.env) };
-  const perform = (): Promise<Json> => runCommand(parts, command, params, called);
+  const isApart = usesModels(registry, command);
+  let usage: Json | undefined;
+  const perform = async (): Promise<Json> => {
+    const result = await runCommand(parts, command, params, called);
+    if (!isApart || !isJsonObject(result)) return result;
+    usage = result['usage'];
+    return result['value'] ?? null;
+  };
   const { key, attempt, run } = context;
   const tried = { handle: run.handle, key, attempt, command, params };
-  return runCall({ store, catalogue: registry.catalogue }, call, tried, perform);
+  return runCall({ store, catalogue: registry.catalogue }, call, tried, { perform, usage: () => usage });
 }
 
+/** Of one that `uses` models: what it spent stands beside its result. */
 async function runCommand(
   parts: ActivityParts,
   name: string,
@@ -311,16 +327,25 @@ async function runCommand(
 ): Promise<Json> {
   const { secrets } = context;
   const { store, registry } = parts;
+  const spent = usesModels(registry, name) ? new Spent((...asked) => context.turn(...asked)) : null;
   const run = async (session: OpenSession): Promise<Json> =>
     withMaskedFailures(secrets, async () => {
       const value = await registry.run(name, unsealedFor(registry.find(name), params, secrets), {
         ...context,
         session,
+        ...(spent === null ? {} : { turn: spent.turn }),
       });
-      return secrets.results.json(value);
+      const result = secrets.results.json(value);
+      return spent?.beside(result) ?? result;
     });
   const isReading = findCommand(registry.catalogue, name)?.permission === 'read';
-  const perform = (): Promise<Json> => (isReading ? reading(store, run) : once(store, context, run));
+  const perform = async (): Promise<Json> => {
+    try {
+      return await (isReading ? reading(store, run) : once(store, context, run));
+    } catch (error) {
+      throw spent?.in(error) ?? error;
+    }
+  };
   if (!writesFiles(registry, name, params)) return perform();
   const isBackground = registry.find(name)?.isBackground?.(params) === true;
   const paths = filesOf(registry, name, params, context);
@@ -338,8 +363,8 @@ async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<K
     attempt: info.attempt,
     store: parts.store,
     session: parts.store.session(),
-    runs: parts.runs,
-    ask: (request) => askWithin(parts, request, options),
+    runPort: parts.runs,
+    turn: (request, until) => askWithin(parts, request, options, until),
     signal: cancellationSignal,
     timeoutMs: info.startToCloseTimeoutMs - TIMEOUT_MARGIN_MS,
     now: () => Date.now(),

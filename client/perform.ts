@@ -124,5 +124,8 @@ function runsOf(client: OpenClient, project: string): RunPort {
     steps: async (handle) => (await opened()).steps(handle),
     edit: async (...asked) => (await opened()).edit(...asked),
     control: async (...asked) => (await opened()).control(...asked),
+    asks: async (handle) => (await opened()).asks(handle),
+    answer: async (...asked) => (await opened()).answer(...asked),
+    tell: async (...asked) => (await opened()).tell(...asked),
   };
 }

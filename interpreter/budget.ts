@@ -145,7 +145,7 @@ export function begin(walk: Walk, strand: Strand, effect: Effect): Effect {
 const priceOfShare = (budget: RunBudget): Price =>
   Object.fromEntries(kinds.flatMap((kind) => (budget[kind] === undefined ? [] : [[kind, budget[kind]]])));
 
-/** A run that a command starts gets what one gets that is not awaited, and all of it counts as used. */
+/** Runs that a command starts get together what one gets that is not awaited, and all of it counts as used. */
 function withPart(walk: Walk, strand: Strand, effect: StartingEffect): Effect {
   const budget = shieldOf(strand) === null ? partLeft(walk, strand, false) : undefined;
   if (budget === undefined) return effect;

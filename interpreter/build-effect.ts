@@ -1,5 +1,5 @@
 /** From an action step and the names in scope to the effect the host is asked for. */
-import { entryOf, type Catalogue, type Permission } from '../language/catalogue.ts';
+import { entryOf, startsRuns, type Catalogue, type Permission } from '../language/catalogue.ts';
 import { neededInputs, startValues } from '../language/inputs/declared-inputs.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import { permissionOf, type Confinement } from '../language/permissions.ts';
@@ -275,9 +275,9 @@ function commandEffect(walk: Walk, step: CommandStep, reader: Reader, frame: Eff
   return withRights(walk, { type: 'command', command, params, ...frame, ...reachOf(walk, step) });
 }
 
-/** One that starts a run hands on what that run inherits. */
+/** One that starts runs hands on what these inherit. */
 export function withRights(walk: Walk, effect: CommandEffect): CommandEffect {
-  if (entryOf(walk.input.catalogue, effect.command).otherRuns !== 'starts') return effect;
+  if (!startsRuns(entryOf(walk.input.catalogue, effect.command))) return effect;
   return { ...effect, starts: inheritanceOf(walk, effect) };
 }
 

@@ -67,7 +67,7 @@ export interface CommandEffect extends EffectFrame {
   call?: CallPlace;
 }
 
-/** A command that starts a run which nobody waits for. */
+/** A command that starts runs. */
 export type StartingEffect = CommandEffect & { starts: Inheritance };
 
 /** What a run has from the one whose step started it. */

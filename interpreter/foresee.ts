@@ -44,6 +44,8 @@ export function* resolve(walk: Walk, effect: Effect): Walking<Effect | FailureIn
 /** What is asked about a command that starts a run is the definition that it would start, as it is now. */
 function* readStarted(walk: Walk, effect: CommandEffect): Walking<CommandEffect | FailureInfo> {
   if (effect.starts === undefined || effect.library !== undefined) return effect;
+  // What the code of another command starts stands in none of its parameters.
+  if (entryOf(walk.input.catalogue, effect.command).otherRuns !== 'starts') return effect;
   const handed = handedIn(effect.params);
   if (handed === null) return effect;
   const read = yield* wait(walk.host.readStarted(effect.key, handed));

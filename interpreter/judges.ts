@@ -86,8 +86,10 @@ function ruled({ effect }: Action, { name, verdict, reason }: PolicyRule): Findi
 }
 
 export function editsOther({ effect }: Action, { input: { catalogue, handle } }: Walk): boolean {
-  if (effect.type !== 'command' || effect.params['sentinelId'] === handle) return false;
-  return entryOf(catalogue, effect.command).otherRuns === 'edits';
+  if (effect.type !== 'command') return false;
+  const { otherRuns, uses } = entryOf(catalogue, effect.command);
+  // Which run its code edits is not known before.
+  return uses?.edits === true || (otherRuns === 'edits' && effect.params['sentinelId'] !== handle);
 }
 
 export function factsOf({ effect, by, permission }: Action, { input: { catalogue, project } }: Walk): ActionFacts {

@@ -3,7 +3,7 @@
  * those that `safety.allowFiles` names, and the secrets that the step's prompt names. What a model has started
  * reaches no more than the model.
  */
-import { entryOf } from '../language/catalogue.ts';
+import { entryOf, startsRuns } from '../language/catalogue.ts';
 import type { CommandStep, LlmStep } from '../language/model.ts';
 import { secretFilesIn } from '../language/rights/secret-files.ts';
 import { handedIn } from '../language/read/started-program.ts';
@@ -23,7 +23,8 @@ export function reachOf({ input: { limits } }: Walk, step: CommandStep): { reach
 /** Of a call of a model. */
 export function reachOfCall(walk: Walk, step: LlmStep, command: string): { reach?: Reach } {
   const { catalogue, limits } = walk.input;
-  const bringsProgram = entryOf(catalogue, command).otherRuns !== undefined;
+  const entry = entryOf(catalogue, command);
+  const bringsProgram = entry.otherRuns !== undefined || startsRuns(entry);
   return shown({
     files: limits.files ?? [],
     env: secretsNamed(step),
@@ -51,10 +52,14 @@ function shown({ files = [], env = [], tools }: Pick<Reach, 'files' | 'env'> & {
 }
 
 /** What a run inherits that a command starts. One that a model brings is held to what the model may call. */
-export function inheritanceOf({ input: { depth, limits } }: Walk, { call, params, reach }: CommandEffect): Inheritance {
+export function inheritanceOf(
+  { input: { catalogue, depth, limits } }: Walk,
+  { command, call, params, reach }: CommandEffect,
+): Inheritance {
   const rights = rightsOf(limits);
   if (call === undefined) return { depth: depth + 1, limits: rights };
-  const handed = handedIn(params);
+  // What the code of another command starts is known when it starts it (operations/brought.ts).
+  const handed = entryOf(catalogue, command).otherRuns === 'starts' ? handedIn(params) : null;
   const isOwn = handed !== null && !('name' in handed) && reach?.tools !== undefined;
   const brought: RunLimits['brought'] = isOwn ? { tools: reach.tools ?? [] } : (limits.brought ?? {});
   return { depth: depth + 1, limits: { ...rights, brought } };

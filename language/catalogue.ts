@@ -36,12 +36,24 @@ export interface CommandFacts {
   unconfined?: true;
   /** It asks a model: `usage` of its result, or of its failure, counts against the run's budget. */
   asksModel?: true;
+  /** What its code does by the words of its context, beside what its permission says. */
+  uses?: Uses;
   /** What it does depends on how things stand: that is found out before a person is asked, and nothing else is done then. */
   resolves?: true;
   /** Of a long one: the queue of its own on which it is performed, as `queues` of its system states it. */
   queue?: string;
   /** The codes with which nothing but it fails, or its system; a run carries those alone that no repeat changes. */
   failures?: StatedFailures;
+}
+
+/** A run judges, and sets budget aside, by what a command states here. */
+export interface Uses {
+  /** How many runs it starts at most, each time that it is performed. */
+  runs?: number;
+  /** It asks models: what that took comes beside its result. */
+  models?: true;
+  /** It changes steps of runs, which may be others than its own. */
+  edits?: true;
 }
 
 export interface CommandEntry extends CommandFacts {
@@ -56,6 +68,12 @@ export interface Catalogue {
 export function findCommand(catalogue: Catalogue, name: string): CommandEntry | undefined {
   return Object.hasOwn(catalogue, name) ? catalogue[name] : undefined;
 }
+
+type Does = Pick<CommandFacts, 'otherRuns' | 'asksModel' | 'uses'>;
+
+export const startsRuns = ({ otherRuns, uses }: Does): boolean => otherRuns === 'starts' || uses?.runs !== undefined;
+export const editsRuns = ({ otherRuns, uses }: Does): boolean => otherRuns === 'edits' || uses?.edits === true;
+export const asksModels = (does: Does): boolean => does.asksModel === true || does.uses?.models === true;
 
 /** Of a command that a run performs: the reader lets no other into a definition, so a missing one is a bug. */
 export function entryOf(catalogue: Catalogue, name: string): CommandEntry {

@@ -107,7 +107,8 @@ export function isToApprove(
   if (permission === null || required.length === 0) return false;
   if (required.includes(permission) || commanded === undefined) return required.includes(permission);
   const { command, params, handle } = commanded;
-  return findCommand(catalogue, command)?.otherRuns === 'edits' && params['sentinelId'] !== handle;
+  const { otherRuns, uses } = findCommand(catalogue, command) ?? {};
+  return uses?.edits === true || (otherRuns === 'edits' && params['sentinelId'] !== handle);
 }
 
 /** A run that a command starts is nobody's child, and one that it edits or controls may be any. */

@@ -1,7 +1,9 @@
 /** What a model may do with runs and definitions: no more through them than by itself, and nothing to its own run. */
 import type { Catalogue } from '../language/catalogue.ts';
+import type { Inheritance } from '../interpreter/effect.ts';
 import { outermost } from '../language/events/nested-runs.ts';
 import type { Definition } from '../language/model.ts';
+import type { Handed } from '../language/read/started-program.ts';
 import { beyondTools } from '../language/rights/brought-program.ts';
 import { Failure } from '../world/failures/failures.ts';
 import type { CommandContext } from './command.ts';
@@ -17,6 +19,24 @@ export function refuseBeyond(
   if (beyond !== null)
     throw exceeds(`the definition "${definition.name}" does more than the model that brings it: ${beyond}`);
 }
+
+/** What a run inherits: one of a definition that a model brings does no more than the model, whichever command starts it. */
+export function inheritedFor(
+  handed: Handed,
+  starts: Inheritance,
+  { reach, confinement }: Pick<CommandContext, 'reach' | 'confinement'>,
+): Inheritance {
+  if (confinement?.byModel !== true || 'name' in handed || reach?.tools === undefined) return starts;
+  return { ...starts, limits: { ...starts.limits, brought: { tools: reach.tools } } };
+}
+
+/** What is said to a model, and what a run is answered, is a person's word, or the definition's. */
+export function refuseSpeaking(what: string, { confinement }: Pick<CommandContext, 'confinement'>): void {
+  if (confinement?.byModel === true) throw exceeds(`no model ${what}; make it a step of the definition`);
+}
+
+/** Who says something to a run, or answers it: a run, and no person, whoever its persona is. */
+export const spokenBy = ({ run }: Pick<CommandContext, 'run'>): string => `run ${outermost(run.handle)}`;
 
 /** Edits are the definition's, and a person's. */
 export function refuseEdit({ confinement }: Pick<CommandContext, 'confinement'>): void {

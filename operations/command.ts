@@ -23,6 +23,10 @@ import type { Inheritance, TurnOutcome } from '../interpreter/effect.ts';
 import type { Reach } from '../language/rights/reach.ts';
 import type { Handed, Library } from '../language/read/started-program.ts';
 import type { EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
+import type { TellReply, TellRequest } from '../interpreter/models/telling.ts';
+import type { AnswerReply, AnswerRequest } from '../interpreter/questions.ts';
+import type { Answer, Question } from '../language/events/question.ts';
+import type { Word, WordCommands, Words } from './words.ts';
 import type { RunContext, Session, Store } from '../prisma/store/contract/contract.ts';
 
 export type RunVerb = 'pause' | 'resume' | 'stop' | 'cancel';
@@ -35,7 +39,13 @@ export interface Told {
   ending: boolean;
 }
 
-/** Starting, looking at, editing and controlling runs from inside a run; implemented by the client. */
+/** What a run asks now, and what it was answered before to what it no longer asks. */
+export interface RunAsks {
+  questions: Question[];
+  answered: { id: string; answer: Answer }[];
+}
+
+/** Starting, looking at, editing, controlling and speaking to runs from inside a run; implemented by the client. */
 export interface RunPort {
   /** `inherited`: from the run that starts it. `library`: all that names in the definition mean; without it they are looked up. */
   start(request: {
@@ -64,11 +74,18 @@ export interface RunPort {
     verb: RunVerb,
     said: { reason: string; id: string; byModelOf?: string },
   ): Promise<Told | null>;
+  /** Of a run that has ended, too, while its history is kept. */
+  asks(handle: string): Promise<RunAsks>;
+  /** The first answer counts. Null: the run has ended. */
+  answer(handle: string, request: AnswerRequest): Promise<AnswerReply | null>;
+  /** The same id tells once. Null: the run has ended. */
+  tell(handle: string, request: TellRequest): Promise<TellReply | null>;
 }
 
 /** All commands there are, for one that stands on others. */
 export interface CommandList {
   catalogue: Catalogue;
+  words: WordCommands;
   /** Those that are built. */
   all(): readonly Command[];
 }
@@ -86,9 +103,9 @@ export interface CommandContext {
   store: Store;
   /** Quick commands read and write the store through this, so that a segment commits as one. */
   session: Session;
-  runs: RunPort;
+  runPort: RunPort;
   /** One turn of a model, kept in the conversation that it names. */
-  ask(request: TurnRequest): Promise<TurnOutcome>;
+  turn(request: TurnRequest, until?: AbortSignal): Promise<TurnOutcome>;
   signal: AbortSignal;
   timeoutMs: number;
   now(): number;
@@ -107,15 +124,17 @@ export interface CommandContext {
   starts?: StepOptions['starts'];
   /** What a person was shown that the command does; anything else fails. */
   resolved?: Json;
+  /** Within another command: whether that one has started the run. */
+  hasStarted?(handle: string): boolean;
 }
 
-/** What a command works with. */
-export interface Context extends CommandContext {
+/** What a command works with: the words that a project's command has (services/commands/define-command.ts), and what is ours. */
+export interface Context extends CommandContext, Words {
   caller: Caller;
   /** Of its system; undefined where that has none, and where its code runs elsewhere, which has them there. */
   settings: unknown;
   tx: Tx;
-  /** Performs another command within the same step: the only way into another system. `over`: what is otherwise for that one. */
+  /** Performs another command within the same step and its rights (calls-within.ts): the only way into another system. `over`: what is otherwise for that one. */
   call(name: string, params: JsonObject, over?: Partial<CommandContext>): Promise<Json>;
   /**
    * Of a long command: waits for a place in the lease, among all steps that ask for it, and has it until it leaves or has
@@ -156,6 +175,8 @@ export interface Command<Params = unknown, Result extends Json = Json> extends C
   /** Through which it may be called; absent: through all. */
   doors?: readonly Door[];
   run(params: Params, context: Context): Promise<Result>;
+  /** It does what this word of a context says (words.ts). */
+  word?: Word;
   /** Parameters that name a run of which it says or does something: a model names none of other projects. */
   runParams?: readonly string[];
   /** It only begins a process, which goes on after the step. */

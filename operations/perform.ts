@@ -45,7 +45,7 @@ export async function perform({ store, registry, runs }: Performing, asked: Aske
     const { command, params, project, by, as = 'person', timeoutMs } = asked;
     const run = { handle: PERSONS_HANDLE, project, persona: by, definitionHash: '' };
     const caller: Caller = { kind: as, name: by };
-    const context = quickContext({ run, caller, key, store, session, runs, timeoutMs });
+    const context = quickContext({ run, caller, key, store, session, runPort: runs, timeoutMs });
     const result = await registry.run(command, params, context);
     if (entry?.permission !== 'read') {
       const kept: Kept = { at: Date.now(), called, value: result };

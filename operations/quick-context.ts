@@ -5,11 +5,11 @@ import type { CommandContext } from './command.ts';
 const neverInterrupted = new AbortController().signal;
 
 export const quickContext = (
-  of: Pick<CommandContext, 'run' | 'key' | 'store' | 'session' | 'runs' | 'timeoutMs'> & Partial<CommandContext>,
+  of: Pick<CommandContext, 'run' | 'key' | 'store' | 'session' | 'runPort' | 'timeoutMs'> & Partial<CommandContext>,
 ): CommandContext => ({
   attempt: 1,
   signal: neverInterrupted,
-  ask: () => Promise.reject(new Error('bug: a quick command asks a model')),
+  turn: () => Promise.reject(new Error('bug: a quick command asks a model')),
   now: () => Date.now(),
   heartbeat: () => undefined,
   ...of,

@@ -8,17 +8,21 @@ import { depthFault, isJsonObject, valueFault, type Json, type ValueFault } from
 import { Failure } from '../world/failures/failures.ts';
 import { toolNameProblems } from '../language/models/tool-names.ts';
 import { durationIn } from '../language/references/duration.ts';
+import { defined } from '../language/defined.ts';
+import { CallsWithin } from './calls-within.ts';
 import { callerOf, doorOf, type Door } from './caller.ts';
 import type { Command, CommandContext, Context, WorkerParts } from './command.ts';
 import type { LeaseTerms, LeaveLease } from './lease-terms.ts';
 import { processMetrics } from './metrics.ts';
 import { CommandTx } from './command-tx.ts';
-import { unsealedFor } from './secrets/secrets.ts';
 import { BackgroundProcesses } from './shell/background.ts';
+import { wordCommands, wordsOver, type WordCommands } from './words.ts';
 
 export interface Registry {
   /** Its commands, and those that are planned. */
   readonly catalogue: Catalogue;
+  /** The command behind each word of a context. */
+  readonly words: WordCommands;
   find(name: string): Command | undefined;
   names(): string[];
   all(): readonly Command[];
@@ -63,21 +67,12 @@ export function createRegistry(
     return command;
   };
   const worker: WorkerParts = { metrics, background };
-  const within = (command: Command, context: CommandContext, tx: CommandTx): Context => ({
-    ...context,
-    caller: context.caller ?? callerOf(context.run, context.confinement?.byModel === true),
-    settings: command.system?.settings,
-    tx,
-    commands: registry,
-    worker,
-    lease: (name, terms) => leaseFor(command, context, name, terms),
-    // Whatever the one that calls was given.
-    call: (name, params, over) =>
-      registry.run(name, unsealedFor(registry.find(name), params, context.secrets), { ...context, ...over }),
-  });
   const registry: Registry = {
     get catalogue() {
       return now().catalogue;
+    },
+    get words() {
+      return now().words;
     },
     find: (name) => now().byName.get(name),
     names: () => [...now().byName.keys()],
@@ -99,11 +94,32 @@ export function createRegistry(
     async run(name, params, context) {
       const command = found(name);
       const perform = (): Promise<Json> =>
-        whole(command, context, (tx) => runCommand(command, params, within(command, context, tx)));
+        whole(command, context, (tx) =>
+          runCommand(command, params, contextWithin(registry, worker, command, { ...context, tx })),
+        );
       return measured(metrics, name, perform);
     },
   };
   return registry;
+}
+
+function contextWithin(
+  registry: Registry,
+  worker: WorkerParts,
+  command: Command,
+  context: CommandContext & { tx: CommandTx },
+): Context {
+  const { call } = new CallsWithin(command, context, registry);
+  return {
+    ...context,
+    ...wordsOver((name, params, { signal } = {}) => call(name, params, defined({ signal })), registry.words),
+    caller: context.caller ?? callerOf(context.run, context.confinement?.byModel === true),
+    settings: command.system?.settings,
+    commands: registry,
+    worker,
+    lease: (name, terms) => leaseFor(command, context, name, terms),
+    call,
+  };
 }
 
 function leaseFor(
@@ -127,6 +143,7 @@ interface Index {
   changing: readonly Command[];
   byName: Map<string, Command>;
   catalogue: Catalogue;
+  words: WordCommands;
 }
 
 function indexOf(fixed: readonly Command[], changing: readonly Command[], planned: Catalogue): Index {
@@ -135,7 +152,9 @@ function indexOf(fixed: readonly Command[], changing: readonly Command[], planne
   // Each may be offered to a model as a tool.
   const [misnamed] = toolNameProblems(Object.keys(catalogue));
   if (misnamed !== undefined) throw new Error(misnamed);
-  return { changing, byName: new Map(commands.map((command) => [command.name, command])), catalogue };
+  const byName = new Map(commands.map((command) => [command.name, command]));
+  // No command that a worker loads speaks for one of ours.
+  return { changing, byName, catalogue, words: wordCommands(fixed) };
 }
 
 /** A command that is built is planned no longer, whoever built it. */
@@ -157,6 +176,7 @@ const FACTS: { [Fact in keyof CommandFacts]-?: true } = {
   otherRuns: true,
   unconfined: true,
   asksModel: true,
+  uses: true,
   resolves: true,
   failures: true,
   queue: true,

@@ -33,6 +33,7 @@ import { sandboxProblem } from './sandbox-check.ts';
 import { sealEnvironment, withHanded } from './seal-environment.ts';
 import { START_LEVEL, withoutEmpty, type StartInput } from '../workflows/messages/start-input.ts';
 import { runController } from './run-controller.ts';
+import { runSpeaker } from './run-speaker.ts';
 import { stepEditor } from './step-editor.ts';
 
 export interface RunServices {
@@ -326,6 +327,7 @@ export function runStarter(parts: RunServices): RunPort {
   return {
     ...stepEditor(parts),
     ...runController(parts.client),
+    ...runSpeaker(parts.client),
     async start({ handed, library, offered, ...asked }) {
       const request = { ...asked, inherited: await inheritedBy(parts.store, handed, asked.inherited, offered) };
       const stored = library ?? Object.fromEntries(await referredDefinitions(parts.store, referring(handed)));

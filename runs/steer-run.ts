@@ -14,6 +14,7 @@ import {
 import { VALUE_FAULT } from '../language/json.ts';
 import { defined } from '../language/defined.ts';
 import type { AnswerReply, AnswerRequest } from '../interpreter/questions.ts';
+import type { Position } from '../interpreter/position.ts';
 import type { EditRefusal, EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
 import type { TellRefusal, TellReply, TellRequest } from '../interpreter/models/telling.ts';
 import {
@@ -91,6 +92,14 @@ export async function stateOfRun(client: Client, handle: string): Promise<RunSta
   return asking(client, handle, 'ask', () =>
     client.workflow.getHandle(workflowIdOf(handle)).query<RunState>(QUERIES.status),
   );
+}
+
+/** What the run asks, and what it was answered; of a run that has ended too, while its history is kept. */
+export async function asksOfRun(client: Client, handle: string): Promise<Pick<Position, 'questions' | 'answered'>> {
+  const { questions, answered } = await asking(client, handle, 'ask', () =>
+    client.workflow.getHandle(workflowIdOf(handle)).query<Position>(QUERIES.position),
+  );
+  return { questions, answered };
 }
 
 /** The run's steps as they stand; of a run that has ended too, while its history is kept. */

@@ -78,7 +78,7 @@ function contextOf(store: Store, runs: RunPort, input: RunInput, session: Sessio
     key,
     store,
     session,
-    runs,
+    runPort: runs,
     timeoutMs,
     ...defined({ confinement, reach }),
   });

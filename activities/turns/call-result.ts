@@ -24,9 +24,10 @@ export async function keepCallResult(
 }
 
 /** What the run hears of a result; of a command that asks a model also what it cost, which is the run's to count. */
-export function wordOf(entry: CommandEntry | undefined, value: Json): Json {
+export function wordOf(entry: CommandEntry | undefined, value: Json, spent?: Json): Json {
   const said = previewOf(value);
-  return entry?.asksModel === true && isJsonObject(value) ? { said, usage: value['usage'] ?? null } : said;
+  const usage = entry?.asksModel === true && isJsonObject(value) ? (value['usage'] ?? null) : spent;
+  return usage === undefined ? said : { said, usage };
 }
 
 /** Of a shorter text, a second time costs less than to say where it stands. */

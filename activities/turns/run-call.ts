@@ -34,15 +34,21 @@ export interface CallAttempt {
   params: JsonObject;
 }
 
-/** A preview of the result. `perform` does what the call asks for. */
+/** `perform` does what the call asks for. `usage`: what it then has spent on models, where its result does not say it. */
+export interface CallWork {
+  perform: () => Promise<Json>;
+  usage?: () => Json | undefined;
+}
+
+/** A preview of the result. */
 export async function runCall(
   { store, catalogue }: CallParts,
   place: CallPlace,
   call: CallAttempt,
-  perform: () => Promise<Json>,
+  { perform, usage }: CallWork,
 ): Promise<Json> {
   const { handle, key, attempt } = call;
-  const word = (value: Json): Json => wordOf(findCommand(catalogue, call.command), value);
+  const word = (value: Json): Json => wordOf(findCommand(catalogue, call.command), value, usage?.());
   const again = secondTime(catalogue, call);
   if (again === 'same' && attempt > 1) throw unknown();
   if (again !== 'harm') {

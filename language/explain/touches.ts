@@ -1,5 +1,5 @@
 /** What a run may touch, by permission class: which steps, and what they do there. */
-import { findCommand, hasSources, type Catalogue, type Permission } from '../catalogue.ts';
+import { asksModels, findCommand, hasSources, type Catalogue, type Permission } from '../catalogue.ts';
 import { shortened } from '../graph/step-label.ts';
 import type { Definition, Step } from '../model.ts';
 import { permissionOf, refusalOf } from '../permissions.ts';
@@ -38,8 +38,8 @@ export function touchesOf(definition: Definition, known: KnownRefs, catalogue: C
   visitSteps(definition, known, ({ step, path }) => {
     const permission = step.type === 'llm' ? 'model' : permissionOf(catalogue, step);
     if (permission !== null) note(permission, path, whatOf(step));
-    if (step.type === 'command' && findCommand(catalogue, step.command)?.asksModel === true)
-      note('model', path, step.command);
+    const entry = step.type === 'command' ? findCommand(catalogue, step.command) : undefined;
+    if (step.type === 'command' && entry !== undefined && asksModels(entry)) note('model', path, step.command);
   });
   return ORDER.flatMap((permission) => {
     const entry = found.get(permission);

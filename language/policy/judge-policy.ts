@@ -2,7 +2,15 @@
  * What policies say of an action. A run has those of the runs around it first, then the project's and its own; each of
  * them is asked, and one that is further inside only ever makes it stricter.
  */
-import { SHELL_COMMAND, findCommand, type Catalogue, type Permission } from '../catalogue.ts';
+import {
+  SHELL_COMMAND,
+  asksModels,
+  editsRuns,
+  findCommand,
+  startsRuns,
+  type Catalogue,
+  type Permission,
+} from '../catalogue.ts';
 import type { Json } from '../json.ts';
 import type { Step } from '../model.ts';
 import { plainName } from '../rights/secret-files.ts';
@@ -33,8 +41,8 @@ export function kindsOfCommand(
   return [
     'command',
     ...((entry?.takesShellLine === true && hasLine) || command === SHELL_COMMAND ? (['shell'] as const) : []),
-    ...(entry?.otherRuns === 'starts' ? (['sentinel'] as const) : []),
-    ...(entry?.asksModel === true ? (['llm'] as const) : []),
+    ...(entry !== undefined && startsRuns(entry) ? (['sentinel'] as const) : []),
+    ...(entry !== undefined && asksModels(entry) ? (['llm'] as const) : []),
   ];
 }
 
@@ -117,7 +125,7 @@ export function mayAsk(policies: readonly Policy[], catalogue: Catalogue, step: 
 export function isLookedAt(policies: readonly Policy[], catalogue: Catalogue, step: Step): boolean {
   if (mayAsk(policies, catalogue, step)) return true;
   const entry = step.type === 'command' ? findCommand(catalogue, step.command) : undefined;
-  return entry?.otherRuns === 'edits' || (entry?.resolves === true && looksAtNames(policies));
+  return entry !== undefined && (editsRuns(entry) || (entry.resolves === true && looksAtNames(policies)));
 }
 
 /** Whether a rule looks at the paths or the hosts that an action names. */

@@ -49,6 +49,7 @@ export const POWERS: readonly Power[] = [
     verbs: [],
     commands: [
       'sentinel/status',
+      'sentinel/result',
       'sentinel/list',
       'sentinel/logs/list',
       'sentinel/logs/read',
@@ -89,9 +90,9 @@ export const POWERS: readonly Power[] = [
   {
     what: 'answer so that the run acts (`approve`, `edit`, `retry`, `extend`)',
     verbs: ['answer'],
-    commands: [],
+    commands: ['sentinel/answer'],
     tools: ['answer'],
-    model: NONE,
+    model: 'no',
     process: 'no',
     agent: 'only with `--allow-approve`, which no process of a step can give',
     refused: {
@@ -110,9 +111,9 @@ export const POWERS: readonly Power[] = [
   {
     what: 'answer so that the run does less (`reject`, `skip`, `stop`, `abort`)',
     verbs: ['answer'],
-    commands: [],
+    commands: ['sentinel/answer'],
     tools: ['answer'],
-    model: NONE,
+    model: 'no',
     process: 'yes, signed as a step',
     agent: 'yes, signed as the agent',
   },
@@ -146,7 +147,7 @@ export const POWERS: readonly Power[] = [
   {
     what: 'speak as the user to models, rooms and the inbox',
     verbs: ['tell', 'chat', 'inbox', 'inbox clear'],
-    commands: ['collaboration/chat/send', 'collaboration/chat/read', 'collaboration/chat/list'],
+    commands: ['sentinel/tell', 'collaboration/chat/send', 'collaboration/chat/read', 'collaboration/chat/list'],
     tools: ['tell_model'],
     model: "no; to rooms, in its run's name",
     process: 'no',

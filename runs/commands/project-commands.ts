@@ -90,11 +90,12 @@ const neverAccepted = (server: string): string =>
   `the tools of the MCP server "${server}" have not been accepted: "sentinel mcp accept ${server} DIGEST" does`;
 
 /** Its code runs in the worker. */
-export function ownEntry({ permission, speed, timeoutMs, textField, failures, queue }: OwnCommand): CommandEntry {
+export function ownEntry({ permission, speed, timeoutMs, textField, uses, failures, queue }: OwnCommand): CommandEntry {
   return {
     permission,
     speed,
     ...defined({ timeoutMs, textField, failures, queue }),
+    ...(uses === undefined ? {} : { uses: defined(uses) }),
     unconfined: true,
   };
 }

@@ -55,10 +55,15 @@ function clashing({ commands }: ProjectSystem, ofProject: ReadonlySet<string>): 
 }
 
 function notGranted({ name, commands, may }: ProjectSystem): string | null {
-  const found = commands.find(({ permission }) => !may.includes(permission));
+  // A model is reached over the network, and paid for.
+  const needed = commands.flatMap(({ name: of, permission, uses }) => [
+    { of, permission },
+    ...(uses?.models === true ? [{ of, permission: 'network' as const }] : []),
+  ]);
+  const found = needed.find(({ permission }) => !may.includes(permission));
   return found === undefined
     ? null
-    : `its command "${found.name}" needs the permission "${found.permission}", and the configuration grants ${may.join(', ')}; write { system: …, may: [${[...may, found.permission].map((one) => `"${one}"`).join(', ')}] } in "systems", or leave "${name}" out`;
+    : `its command "${found.of}" needs the permission "${found.permission}", and the configuration grants ${may.join(', ')}; write { system: …, may: [${[...may, found.permission].map((one) => `"${one}"`).join(', ')}] } in "systems", or leave "${name}" out`;
 }
 
 export function engineCode(failures: object, builtIn: Catalogue): string | undefined {

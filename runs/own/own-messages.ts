@@ -3,6 +3,7 @@ import type { FailureInfo } from '../../language/failure.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import type { Caller } from '../../operations/caller.ts';
 import type { LeaseTerms } from '../../operations/lease-terms.ts';
+import type { WordCommands } from '../../operations/words.ts';
 import type { CodeFile } from '../../services/trust/project-code.ts';
 
 export interface KeptCode {
@@ -19,6 +20,8 @@ export interface OwnCall {
   attempt: number;
   caller: Caller;
   resumed: Json;
+  /** The command behind each word of its context. */
+  words: WordCommands;
   /** Codes that commands of ours state. */
   reserved: readonly string[];
 }
@@ -29,7 +32,9 @@ type Said = Pick<FailureInfo, 'code' | 'message' | 'details'>;
 export type Asked =
   | { what: 'query'; sql: string; values: Json[] }
   | { what: 'publish'; event: string; data: Json }
-  | { what: 'call'; command: string; params: JsonObject }
+  /** `call`: by which it is aborted. */
+  | { what: 'call'; command: string; params: JsonObject; call: number }
+  | { what: 'abort'; call: number }
   | { what: 'heartbeat'; details: Json }
   /** Answered with a number, by which it is left. */
   | { what: 'lease'; name: string; terms: LeaseTerms }

@@ -52,6 +52,7 @@ export class OwnProcesses {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(new Error(`${own.name} took longer than ${timeoutMs} ms`)), timeoutMs);
     const signal = AbortSignal.any([cancelled, late.signal]);
+    const server = new ContextServer(own, context);
     try {
       const { caller, resumed = null } = context;
       const call = {
@@ -62,12 +63,12 @@ export class OwnProcesses {
         attempt,
         caller,
         resumed,
+        words: context.commands.words,
         reserved: this.#reserved,
       };
-      const server = new ContextServer(own, context);
       const called = child.call(call, (asked) => server.answer(asked));
       const ending = await endingOf(child, called, signal);
-      await server.settled();
+      await server.end(ending.type === 'outcome' && ending.outcome.ok);
       if (ending.type === 'outcome' && ending.outcome.ok) return JSON.parse(ending.outcome.text) as Json;
       if (cancelled.aborted) throw cancelled.reason;
       if (late.signal.aborted)

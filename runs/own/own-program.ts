@@ -58,11 +58,11 @@ async function load({ path, digest, files }: KeptCode): Promise<void> {
   }
 }
 
-async function perform({ name, params, reserved, ...call }: OwnCall): Promise<void> {
+async function perform({ name, params, reserved, words, ...call }: OwnCall): Promise<void> {
   aborting = new AbortController();
   const found = commands.get(name);
   if (found === undefined) throw new Error(`bug: this process has no command "${name}"`);
-  port = new PortToWorker(tell);
+  port = new PortToWorker(tell, words);
   const { own, settings, system } = found;
   const context = { ...call, ...port.context, signal: aborting.signal, settings };
   const outcome = await performOwn({ own, system, reserved }, params, context);

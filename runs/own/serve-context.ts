@@ -5,22 +5,25 @@
 import { findCommand } from '../../language/catalogue.ts';
 import type { Json } from '../../language/json.ts';
 import { valueBytesMax } from '../../language/limits.ts';
-import { permissionOfCommand } from '../../language/permissions.ts';
+import { StepOver } from '../../operations/step-over.ts';
 import type { Context } from '../../operations/command.ts';
 import type { LeaveLease } from '../../operations/lease-terms.ts';
 import type { OwnCommand } from '../../services/commands/own-commands.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import type { Asked } from './own-messages.ts';
 
-type Stated = Pick<OwnCommand, 'name' | 'speed' | 'permission' | 'queue'>;
+type Stated = Pick<OwnCommand, 'name'>;
 
-/** Answers one after the other, in the order in which they were asked. */
+/** Answers one after the other, in the order in which they were asked; what waits for long, beside these. */
 export class ContextServer {
   readonly #own: Stated;
   readonly #context: Context;
   #last: Promise<unknown> = Promise.resolve();
-  #calls = 0;
   readonly #leases: LeaveLease[] = [];
+  readonly #apart = new Set<Promise<unknown>>();
+  /** By the number of the call. */
+  readonly #aborting = new Map<number, AbortController>();
+  readonly #ending = new AbortController();
 
   constructor(own: Stated, context: Context) {
     this.#own = own;
@@ -30,14 +33,32 @@ export class ContextServer {
   answer(asked: Asked): Promise<Json> {
     // It may wait for long, and what else is asked meanwhile does not.
     if (asked.what === 'lease') return this.#lease(asked);
+    if (asked.what === 'abort') {
+      this.#aborting.get(asked.call)?.abort(new StepOver('the command has aborted it'));
+      return Promise.resolve(null);
+    }
+    if (asked.what === 'call' && this.#isApart(asked.command)) return this.#beside(this.#call(asked));
     const answered = this.#last.then(() => this.#answer(asked));
     this.#last = answered.catch(() => undefined);
     return answered;
   }
 
-  /** Resolves when all that was asked is answered: code may not have waited for it. */
-  async settled(): Promise<void> {
+  /** The command is over: what it has begun and not waited for ends, and nothing else begins. `isDone`: its writes count. */
+  async end(isDone: boolean): Promise<void> {
+    if (isDone) await this.#last;
+    this.#ending.abort(new StepOver('the command that began it is over'));
     await this.#last;
+    await Promise.allSettled(this.#apart);
+  }
+
+  get #over(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  #beside(answered: Promise<Json>): Promise<Json> {
+    this.#apart.add(answered);
+    answered.finally(() => this.#apart.delete(answered)).catch(() => undefined);
+    return answered;
   }
 
   async #lease({ name, terms }: Extract<Asked, { what: 'lease' }>): Promise<number> {
@@ -46,7 +67,7 @@ export class ContextServer {
     return this.#leases.length - 1;
   }
 
-  async #answer(asked: Exclude<Asked, { what: 'lease' }>): Promise<Json> {
+  async #answer(asked: Exclude<Asked, { what: 'lease' | 'abort' }>): Promise<Json> {
     const { tx, secrets } = this.#context;
     // In our tables and histories stand tokens of secrets, and no values.
     const sealed = <Value>(value: Value): Value => (secrets === undefined ? value : secrets.results.json(value));
@@ -64,7 +85,7 @@ export class ContextServer {
         await tx.publish(asked.event, sealed(asked.data));
         return null;
       case 'call':
-        return this.#call(asked.command, sealed(asked.params));
+        return this.#call(asked);
       case 'leave':
         await this.#leases[asked.lease]?.();
         return null;
@@ -76,27 +97,23 @@ export class ContextServer {
     }
   }
 
-  /** Whoever approved this command, or let its mode perform it, has looked at its permission alone. */
-  async #call(command: string, params: { [param: string]: Json }): Promise<Json> {
-    const { name, speed, permission } = this.#own;
-    const { commands, key } = this.#context;
-    const entry = findCommand(commands.catalogue, command);
-    if (entry !== undefined) {
-      const needed = permissionOfCommand(commands.catalogue, command, params);
-      if (needed !== 'read' && needed !== permission)
-        throw new Failure(
-          'RIGHTS_EXCEEDED',
-          `${name} calls ${command}, which needs the permission "${needed}", and has "${permission}": state that one, or make it a step`,
-        );
-      if (entry.queue !== undefined && entry.queue !== this.#own.queue)
-        throw new Failure(
-          'RIGHTS_EXCEEDED',
-          `${name} calls ${command}, which is performed on the queue "${entry.queue}": make it a step`,
-        );
-      if (speed === 'quick' && entry.speed === 'long')
-        throw new Failure('RIGHTS_EXCEEDED', `${name} is quick and calls ${command}, which takes long: make it "long"`);
+  /** What takes long comes with the engine and writes no tables, so others need not wait for it. */
+  #isApart(command: string): boolean {
+    const entry = findCommand(this.#context.commands.catalogue, command);
+    return entry?.speed === 'long' && entry.unconfined !== true;
+  }
+
+  async #call({ command, params, call }: Extract<Asked, { what: 'call' }>): Promise<Json> {
+    const { secrets } = this.#context;
+    const aborting = new AbortController();
+    this.#aborting.set(call, aborting);
+    try {
+      this.#over.throwIfAborted();
+      // In our tables and histories stand tokens of secrets, and no values.
+      const given = secrets?.results.json(params) ?? params;
+      return await this.#context.call(command, given, { signal: AbortSignal.any([aborting.signal, this.#over]) });
+    } finally {
+      this.#aborting.delete(call);
     }
-    this.#calls += 1;
-    return this.#context.call(command, params, entry?.permission === 'read' ? {} : { key: `${key}+${this.#calls}` });
   }
 }

@@ -47,6 +47,148 @@ export interface LeaseTerms {
   scope?: 'project' | 'installation';
 }
 
+export interface Abortable {
+  /** Ends what it has begun, and this alone. */
+  signal?: AbortSignal | undefined;
+}
+
+/** What a run is started with: a definition or the name of a saved one, steps, or a command line; each with inputs. */
+export type RunStart = { inputs?: { [name: string]: Json } } & (
+  | { definition: string | { [field: string]: Json } }
+  | { name: string }
+  | { type: 'pipeline'; steps: { [field: string]: Json }[]; name?: string }
+  | { command: string; args?: Json[] }
+);
+
+export interface RunTold {
+  handle: string;
+  status: string;
+  /** Why it is held. */
+  reason: string | null;
+  /** From then on until it has ended. */
+  ending: boolean;
+}
+
+export interface RunQuestion {
+  id: string;
+  kind: string;
+  message: string;
+  choices: string[];
+  show: Json;
+  /** The JSON Schema of the data that an answer carries. */
+  form: { [field: string]: Json } | null;
+  /** The persona that is asked. */
+  assignee: string;
+  expiresAt: number | null;
+  digest: string;
+}
+
+export interface RunStanding {
+  handle: string;
+  name: string;
+  status: string;
+  hasEnded: boolean;
+  outcome: string | null;
+  /** The limit that ended it. */
+  limit: string | null;
+  outputs: { [name: string]: Json } | null;
+  failure: { code: string; message: string; details: { [field: string]: Json } | null } | null;
+  /** What it asks now; empty once it has ended. */
+  questions: RunQuestion[];
+}
+
+export interface RunAwaited extends Abortable {
+  /** `asked`: until it has ended, or asks something. Default: `ended`. */
+  until?: 'ended' | 'asked';
+  /** How long at most; then it says how the run stands. Without it, the step fails when its time is over. */
+  timeoutMs?: number;
+  /** The run, which this command has started, is cancelled where the step is, or its time is over. */
+  cancels?: boolean;
+}
+
+export interface RunAnswer {
+  choice: 'approve' | 'reject' | 'skip' | 'stop' | 'abort';
+  note?: string;
+  data?: Json;
+  /** Of the question that was seen: what has changed since is not answered. */
+  digest?: string;
+}
+
+/** A step by its path, or by its place among the steps of the run. */
+export type StepChange = { index: number | string; note?: string } & (
+  | { op: 'add'; step: { [field: string]: Json } }
+  | { op: 'update'; step: { [field: string]: Json } }
+  | { op: 'update'; params: { [param: string]: Json } }
+  | { op: 'remove' }
+);
+
+/** Of a long command. Each word needs the permission of its command, such as `sentinel/stop`, but for runs that this command has started itself. */
+export interface Runs {
+  /** Once for the step: the next attempt gets the run that the first has started. For commands that state `uses.runs`. */
+  start(what: RunStart): Promise<{ handle: string; workflowId: string }>;
+  status(handle: string): Promise<{ [field: string]: Json }>;
+  pause(handle: string, said?: { reason?: string }): Promise<RunTold>;
+  resume(handle: string): Promise<RunTold>;
+  stop(handle: string): Promise<RunTold>;
+  cancel(handle: string): Promise<RunTold>;
+  /** Its steps as they stand. */
+  steps(handle: string): Promise<{ [field: string]: Json }>;
+  /** Once for the step. For commands that state `uses.edits`. */
+  edit(handle: string, change: StepChange): Promise<{ [field: string]: Json }>;
+  /** Answers what it asks; the first answer counts. `approve` is for what a run asks that this command has started. */
+  answer(handle: string, question: string, answer: RunAnswer): Promise<{ [field: string]: Json }>;
+  /** Tells the model that is at work there something before its next turn, once for the step. */
+  tell(handle: string, text: string, at?: { step?: string }): Promise<{ [field: string]: Json }>;
+  /** Waits until it has ended. */
+  result(handle: string, awaited?: RunAwaited): Promise<RunStanding>;
+}
+
+export interface ModelAsked {
+  prompt?: string;
+  system?: string;
+  messages?: { role: 'user' | 'assistant'; content: string }[];
+  /** Paths in the project. */
+  images?: string[];
+  /** The JSON Schema that the answer fits. */
+  schema?: { [field: string]: Json };
+  model?: string;
+  temperature?: number;
+  maxTokens?: number;
+  thinking?: string;
+}
+
+export interface ModelAnswer {
+  text: string;
+  /** What the text holds where it is JSON, else the text. */
+  data: Json;
+  stopReason: string;
+  /** That answered. */
+  model: string;
+  usage: { [field: string]: Json };
+}
+
+export interface Spawned extends Abortable {
+  /** With them the command is a program; without them a shell reads it. */
+  args?: readonly (string | number | boolean)[];
+  /** In the project. */
+  cwd?: string;
+  env?: { readonly [name: string]: string | number | boolean };
+  stdin?: string;
+  timeoutMs?: number;
+}
+
+export interface ProcessEnd {
+  exitCode: number;
+  signal?: string;
+  stdout: string;
+  stderr: string;
+  /** Both, in order of arrival. */
+  output: string;
+  durationMs: number;
+  success: boolean;
+  truncated?: boolean;
+}
+
 export interface CommandContext {
   /** Aborts when the step is cancelled or its time is over. */
   signal: AbortSignal;
@@ -64,9 +206,21 @@ export interface CommandContext {
   tx: Tx;
   /**
    * Performs another command, built in or of another system, within this step. It needs the permission `read` or that of
-   * this command, and a quick one calls only quick ones. What the other refuses is thrown, with its code.
+   * this command, and a quick one calls only quick ones. What the other refuses is thrown, with its code. `runs`, `ask`
+   * and `spawn` are calls, too.
    */
-  call(command: string, params?: { [param: string]: Json }): Promise<Json>;
+  call(command: string, params?: { [param: string]: Json }, options?: Abortable): Promise<Json>;
+  runs: Runs;
+  /**
+   * One answer of a model; a text is its prompt. It is kept, so the next attempt does not pay for it again, and counts
+   * against the budget of the run. Of a long command that states `uses.models`.
+   */
+  ask(what: string | ModelAsked, options?: Abortable): Promise<ModelAnswer>;
+  /**
+   * A process of the step, held in as its shell lines are, and its end. What it prints is in the log of the step. It ends
+   * with the step, and with `signal`. Of a long command with the permission `shell`.
+   */
+  spawn(command: string, options?: Spawned): Promise<ProcessEnd>;
   /**
    * Waits for a place in the lease of this name, and resolves when the step has it. At most `capacity` steps have one at
    * a time; the others have their turn in the order in which they asked. Call what it resolves to to leave the place; the
@@ -99,6 +253,11 @@ export interface CommandDefinition<Params extends z.ZodType = z.ZodType, Result 
   timeoutMs?: number;
   /** The field that stands for the result where it is used as text. */
   textField?: string;
+  /**
+   * What it does beside what its permission says, for its run to judge and to count before: how many runs it starts at
+   * most each time, that it asks models, that it changes steps of runs. Of a long command that does more than read.
+   */
+  uses?: { runs?: number; models?: true; edits?: true };
   /** By whom it may be called; all where it is left out. */
   doors?: readonly ('step' | 'model' | 'person' | 'agent' | 'follower' | 'background')[];
   /** Of a long command of a system: the task queue on which it is performed, one of `queues` of the system. */

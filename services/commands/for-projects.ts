@@ -2,13 +2,26 @@
 export * as z from 'zod';
 export { CommandFailure, defineCommand, defineSystem } from './define-command.ts';
 export type {
+  Abortable,
   Caller,
   CommandContext,
   CommandDefinition,
   CommandPermission,
   Json,
   LeaseTerms,
+  ModelAnswer,
+  ModelAsked,
+  ProcessEnd,
+  RunAnswer,
+  RunAwaited,
+  RunQuestion,
+  Runs,
+  RunStanding,
+  RunStart,
+  RunTold,
+  Spawned,
   StatedFailure,
+  StepChange,
   SystemDefinition,
   Tx,
 } from './define-command.ts';

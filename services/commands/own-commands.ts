@@ -5,6 +5,8 @@ import type { CommandContext } from './define-command.ts';
 /** Quick steps share an activity, which others wait for. */
 export const QUICK_MS_MAX = 5_000;
 const timeoutMsMax = 30 * 24 * 3600 * 1000;
+/** Runs that a command starts each time. */
+const startsMax = 100;
 
 export const isSchema = (value: unknown): value is z.ZodType =>
   typeof value === 'object' && value !== null && '_zod' in value;
@@ -56,6 +58,13 @@ const Fields = z.strictObject({
   speed: z.enum(['quick', 'long']).default('long'),
   timeoutMs: z.number().int().min(1).max(timeoutMsMax).optional(),
   textField: z.string().min(1).optional(),
+  uses: z
+    .strictObject({
+      runs: z.number().int().min(1).max(startsMax).optional(),
+      models: z.literal(true).optional(),
+      edits: z.literal(true).optional(),
+    })
+    .optional(),
   doors: z
     .array(z.enum(['step', 'model', 'person', 'agent', 'follower', 'background']))
     .min(1)
@@ -75,7 +84,23 @@ const Fields = z.strictObject({
   }),
 });
 
+/** What a command does with runs and models has the permission that the step would need which does it. */
+const USES = { runs: 'shell', edits: 'write' } as const;
+
+function usesRule({ speed, permission, uses = {} }: Stated, context: z.core.$RefinementCtx): void {
+  const stated = Object.entries(uses).flatMap(([use, value]) => (value === undefined ? [] : [use]));
+  const refuse = (path: string[], message: string): void => {
+    context.addIssue({ code: 'custom', path: ['uses', ...path], message });
+  };
+  if (stated.length > 0 && speed === 'quick') refuse([], 'is for commands that take long; make it "long"');
+  if (stated.length > 0 && permission === 'read') refuse([], 'is for commands that do more than read');
+  for (const [use, needed] of Object.entries(USES))
+    if (stated.includes(use) && permission !== needed)
+      refuse([use], `needs the permission "${needed}", and this command has "${permission}"`);
+}
+
 interface Stated {
+  uses?: { [use: string]: unknown } | undefined;
   speed: 'quick' | 'long';
   permission: string;
   timeoutMs?: number | undefined;
@@ -107,10 +132,12 @@ const quickRule =
       });
   };
 
-export const OwnCommand = Fields.superRefine(quickRule(['read'])).refine(({ queue }) => queue === undefined, {
-  path: ['queue'],
-  message: 'a command has a queue where its system states it in "queues"; put the command into a system',
-});
+export const OwnCommand = Fields.superRefine(quickRule(['read']))
+  .superRefine(usesRule)
+  .refine(({ queue }) => queue === undefined, {
+    path: ['queue'],
+    message: 'a command has a queue where its system states it in "queues"; put the command into a system',
+  });
 /** A command of a system writes its tables within the transaction of its step. */
-export const SystemCommand = Fields.superRefine(quickRule(['read', 'write']));
+export const SystemCommand = Fields.superRefine(quickRule(['read', 'write'])).superRefine(usesRule);
 export type OwnCommand = z.infer<typeof OwnCommand>;

@@ -102,7 +102,7 @@ async function converse(
   let [usage, usd]: [TokenUsage, number] = [NO_USAGE, 0];
   let fault: string | undefined;
   for (let turn = 1; ; turn += 1) {
-    const outcome = await context.ask({
+    const request: TurnRequest = {
       conversation: context.key,
       turn,
       model,
@@ -112,7 +112,8 @@ async function converse(
       settings,
       prompts,
       ...(turn === 1 ? { opening } : {}),
-    });
+    };
+    const outcome = await context.turn(request, context.signal);
     usage = plusUsage(usage, outcome.usage);
     usd += outcome.usd ?? 0;
     const spent = { tokens: tokensOf(usage), usd };
@@ -202,6 +203,7 @@ const asked = (): Predicted => ({ text: 'asks a model', source: 'assumed' });
 export const aiCommands: Command[] = [
   defineCommand({
     name: 'ai/generate',
+    word: 'ask',
     description: 'Asks a model once and gives its answer, as text and as a value where it is JSON.',
     permission: 'network',
     speed: 'long',

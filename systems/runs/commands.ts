@@ -12,11 +12,12 @@ import { defined } from '../../language/defined.ts';
 import type { Run } from '../../prisma/store/contract/contract.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { COMMAND_BOUNDS } from '../../operations/bounds.ts';
+import { inheritedFor } from '../../operations/brought.ts';
 import { type Command, type CommandContext, defineCommand } from '../../operations/command.ts';
 import type { Secrets } from '../../operations/secrets/secrets.ts';
 
 const Fields = z.record(z.string(), Value);
-const Handle = z.string().min(1);
+export const Handle = z.string().min(1);
 const Row = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value));
 
 const Choices = choiceParams('sentinel/run');
@@ -46,14 +47,14 @@ async function start(params: RunParams, context: CommandContext): Promise<JsonOb
   const handed = handedIn(params as JsonObject);
   if (handed === null || starts === undefined) throw new Error(`bug: ${key} was asked for without what it starts`);
   const { library, ...inherited } = starts;
-  const started = await context.runs.start({
+  const started = await context.runPort.start({
     handed,
     ...defined({ library }),
     inputs: params.inputs ?? {},
     project: run.project,
     persona: run.persona,
     handle: startedHandle(run.handle, key),
-    inherited,
+    inherited: inheritedFor(handed, inherited, context),
     ...(context.reach?.tools === undefined ? {} : { offered: context.reach.tools }),
     ...(params.policy === undefined ? {} : { policies: [params.policy] }),
     secrets: tokensIn(params as JsonObject, context.secrets),
@@ -76,7 +77,7 @@ function summary(run: Run): JsonObject {
   return { handle, name, status, outcome, limit, persona, parent, iterations, startedAt, finishedAt };
 }
 
-async function findRun(handle: string, context: CommandContext): Promise<Run> {
+export async function findRun(handle: string, context: CommandContext): Promise<Run> {
   const run = await context.store.runs.find(handle);
   if (run !== null) return run;
   throw new Failure('RUN_NOT_FOUND', `there is no run "${handle}"; sentinel/list names the runs there are`);
@@ -169,6 +170,7 @@ const logCommands: Command[] = [
 export const sentinelCommands: Command[] = [
   defineCommand({
     name: 'sentinel/run',
+    word: 'start',
     description: 'Starts a run of a definition.',
     permission: 'shell',
     speed: 'long',
@@ -193,6 +195,7 @@ export const sentinelCommands: Command[] = [
   }),
   defineCommand({
     name: 'sentinel/status',
+    word: 'status',
     description: 'Says how a run stands.',
     permission: 'read',
     speed: 'quick',

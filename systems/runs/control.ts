@@ -23,7 +23,7 @@ const Result = z.strictObject({
 });
 
 async function tell(verb: RunVerb, given: z.infer<typeof WithReason>, context: CommandContext): Promise<JsonObject> {
-  const { run, key, runs, store } = context;
+  const { run, key, runPort, store } = context;
   const handle = given.handle ?? given.sentinelId ?? run.handle;
   if (verb === 'resume') refuseResume(handle, context);
   const found = await store.runs.find(handle);
@@ -33,7 +33,7 @@ async function tell(verb: RunVerb, given: z.infer<typeof WithReason>, context: C
   const reason = given.reason ?? `step ${key} of ${run.handle} paused it`;
   const byModelOf = modelOf(context);
   const id = `${verb} ${run.handle} ${key}`;
-  const told = await runs.control(handle, verb, { reason, id, ...defined({ byModelOf }) });
+  const told = await runPort.control(handle, verb, { reason, id, ...defined({ byModelOf }) });
   if (told !== null) return { handle, ...told };
   const ended = (await store.runs.find(handle)) ?? found;
   return { handle, ...(ended.finishedAt === null ? beforeNews(verb, ended) : afterEnd(verb, ended)) };
@@ -57,6 +57,7 @@ function beforeNews(verb: RunVerb, { handle, status }: Run): Told {
 export const controlCommands: Command[] = [
   defineCommand({
     name: 'sentinel/pause',
+    word: 'pause',
     description: 'Holds a run before its next step; this run where no handle is given.',
     permission: 'write',
     speed: 'long',
@@ -68,6 +69,7 @@ export const controlCommands: Command[] = [
   }),
   defineCommand({
     name: 'sentinel/resume',
+    word: 'resume',
     description: 'Lets a run that is held go on.',
     permission: 'write',
     speed: 'long',
@@ -79,6 +81,7 @@ export const controlCommands: Command[] = [
   }),
   defineCommand({
     name: 'sentinel/stop',
+    word: 'stop',
     description: 'Ends a run before its next step; this run where no handle is given.',
     permission: 'write',
     speed: 'long',
@@ -90,6 +93,7 @@ export const controlCommands: Command[] = [
   }),
   defineCommand({
     name: 'sentinel/cancel',
+    word: 'cancel',
     description: 'Ends a run at once, and interrupts what is under way.',
     permission: 'write',
     speed: 'long',

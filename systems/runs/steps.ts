@@ -28,7 +28,7 @@ type Change = Pick<EditRequest, 'op' | 'revision'> & { step?: JsonObject };
 
 async function edit(context: CommandContext, where: Where, change: Change): Promise<JsonObject> {
   refuseEdit(context);
-  const { run, key, runs } = context;
+  const { run, key, runPort } = context;
   const { note } = where;
   const request: EditRequest = {
     ...change,
@@ -36,12 +36,12 @@ async function edit(context: CommandContext, where: Where, change: Change): Prom
     by: run.persona,
     ...defined({ note }),
   };
-  const reply = await runs.edit(where.sentinelId, request, `edit ${run.handle} ${key}`);
+  const reply = await runPort.edit(where.sentinelId, request, `edit ${run.handle} ${key}`);
   return reply as unknown as JsonObject;
 }
 
-const revisionAt = async ({ runs }: CommandContext, { sentinelId }: Where): Promise<number> =>
-  (await runs.steps(sentinelId)).revision;
+const revisionAt = async ({ runPort }: CommandContext, { sentinelId }: Where): Promise<number> =>
+  (await runPort.steps(sentinelId)).revision;
 
 const Update = z.union(
   [z.strictObject({ ...Where, params: Fields }), z.strictObject({ ...Where, step: Fields })],
@@ -51,7 +51,7 @@ const Update = z.union(
 async function update(given: z.infer<typeof Update>, context: CommandContext): Promise<JsonObject> {
   if ('step' in given)
     return edit(context, given, { op: 'update', revision: await revisionAt(context, given), step: given.step });
-  const { revision, steps } = await context.runs.steps(given.sentinelId);
+  const { revision, steps } = await context.runPort.steps(given.sentinelId);
   const path = pathOf(given);
   const step = steps.find((listed) => listed.path === path)?.step;
   if (step === undefined)
@@ -74,19 +74,21 @@ function withParams(step: JsonObject, params: JsonObject): JsonObject {
 export const stepCommands: Command[] = [
   defineCommand({
     name: 'sentinel/step/list',
+    word: 'steps',
     description: 'Lists the steps of a run, and which of them can still be changed.',
     permission: 'read',
     speed: 'long',
     runParams: ['sentinelId'],
     params: z.strictObject({ sentinelId: z.string().min(1) }),
     result: Row,
-    async run({ sentinelId }, { runs }) {
-      const { definition: _definition, ...list } = await runs.steps(sentinelId);
+    async run({ sentinelId }, { runPort }) {
+      const { definition: _definition, ...list } = await runPort.steps(sentinelId);
       return list as unknown as JsonObject;
     },
   }),
   defineCommand({
     name: 'sentinel/step/add',
+    word: 'add',
     description: 'Adds a step to a run that is under way.',
     permission: 'write',
     speed: 'long',
@@ -100,6 +102,7 @@ export const stepCommands: Command[] = [
   }),
   defineCommand({
     name: 'sentinel/step/update',
+    word: 'update',
     description: 'Changes a step of a run that it has not reached.',
     permission: 'write',
     speed: 'long',
@@ -112,6 +115,7 @@ export const stepCommands: Command[] = [
   }),
   defineCommand({
     name: 'sentinel/step/remove',
+    word: 'remove',
     description: 'Removes a step of a run that it has not reached.',
     permission: 'write',
     speed: 'long',

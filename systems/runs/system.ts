@@ -1,12 +1,21 @@
-/** Runs that start, look at, edit and control runs. */
+/** Runs that start, look at, wait for, edit, control and speak to runs. */
 import { defineSystem } from '../../operations/system.ts';
 import { sentinelCommands } from './commands.ts';
 import { controlCommands } from './control.ts';
+import { speakingCommands } from './speaking.ts';
+import { standingCommands } from './standing.ts';
 import { stepCommands } from './steps.ts';
 import { savingCommands } from './saving.ts';
 
 export const runs = defineSystem({
   name: 'runs',
-  summary: 'runs that start, look at, edit and control runs',
-  commands: [...sentinelCommands, ...controlCommands, ...stepCommands, ...savingCommands],
+  summary: 'runs that start, look at, wait for, edit, control and speak to runs',
+  commands: [
+    ...sentinelCommands,
+    ...standingCommands,
+    ...controlCommands,
+    ...speakingCommands,
+    ...stepCommands,
+    ...savingCommands,
+  ],
 });

@@ -141,6 +141,7 @@ const isBackground = ({ wait }: JsonObject): boolean => wait === false;
 export const shellCommands: Command[] = [
   defineCommand({
     name: 'code/shell/execute',
+    word: 'spawn',
     description: 'Runs a command line in the project, or a program with args, and returns its output and exit code.',
     permission: 'shell',
     speed: 'long',

@@ -82,7 +82,7 @@ export class BackgroundTasks {
         attempt: due.failures + 1,
         store,
         session,
-        runs,
+        runPort: runs,
         signal: AbortSignal.timeout(callMs),
         timeoutMs: callMs,
       });

@@ -97,7 +97,7 @@ export class Followers {
       attempt: failures + 1,
       store,
       session,
-      runs,
+      runPort: runs,
       signal: AbortSignal.timeout(callMs),
       timeoutMs: callMs,
     });

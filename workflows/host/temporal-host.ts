@@ -26,9 +26,9 @@ import {
   type SegmentRequest,
   type SegmentResult,
 } from '../../interpreter/contract.ts';
-import { entryOf } from '../../language/catalogue.ts';
 import { commandQueue } from '../../language/command-queue.ts';
 import { PLACES, segmentNumbers } from '../../language/events/event-numbers.ts';
+import { entryOf } from '../../language/catalogue.ts';
 import type { Step } from '../../language/model.ts';
 import type { Question } from '../../language/events/question.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
@@ -45,6 +45,7 @@ import { boundScope, endsLate } from './bound-scope.ts';
 import { Control } from './control.ts';
 import { Editing } from './editing.ts';
 import { labelOf } from '../../interpreter/build-effect.ts';
+import { withUsageApart } from '../../interpreter/command-cost.ts';
 import { beginsSegment } from '../../interpreter/walk/segment-starts.ts';
 import { stepTimeLeft, turnRequest } from '../../interpreter/models/build-turn.ts';
 import {
@@ -188,8 +189,11 @@ export class TemporalHost extends LocalAnswers implements Host {
         const { command, args, cwd, env, files, stdin } = effect;
         return this.asLongStep(this.activity(SHELL, effect, { command, args, cwd, env, files, stdin }));
       }
-      case 'command':
-        return this.activity(effect.command, effect, effect.params);
+      case 'command': {
+        const reply = this.activity(effect.command, effect, effect.params);
+        const { uses } = entryOf(this.walk.input.catalogue, effect.command);
+        return uses?.models === true && effect.call === undefined ? reply.then(withUsageApart) : reply;
+      }
       case 'emit':
         return this.activity(EMIT, effect, { event: effect.event, data: effect.data });
       case 'sentinel':

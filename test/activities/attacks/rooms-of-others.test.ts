@@ -45,7 +45,7 @@ test('a model hears and says what belongs to its project, and what persons say',
   await run('send', { room, message: 'by a step there' }, { project: '/there' });
   await run('send', { room: 'only-there', message: 'by a model there' }, there);
   await perform(
-    { store: opened.store, registry, runs: commandContext('/').runs },
+    { store: opened.store, registry, runs: commandContext('/').runPort },
     {
       command: 'collaboration/chat/send',
       params: { room, message: 'by a person' },

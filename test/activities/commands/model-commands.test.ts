@@ -22,7 +22,7 @@ function run(name: string, params: JsonObject, over: Partial<CommandContext> = {
   const { key, signal } = context;
   const place = { run: context.run, asker: key, attempt: key, timeoutMs: 60_000, signal };
   const parts = { store: opened.store, registry, models: asking.models() };
-  return registry.run(name, params, { ...context, ask: (request) => runTurn(parts, request, place) });
+  return registry.run(name, params, { ...context, turn: (request) => runTurn(parts, request, place) });
 }
 
 test('ai/generate gives the answer as text and as a value, with what it cost', async () => {

@@ -11,7 +11,7 @@ const registry = builtInRegistry();
 
 const call = (command: string, params: JsonObject, id: string, by = 'ada') =>
   perform(
-    { store: opened.store, registry, runs: commandContext('/').runs },
+    { store: opened.store, registry, runs: commandContext('/').runPort },
     { command, params, project: '/', by, id, timeoutMs: 1000 },
   );
 

@@ -16,6 +16,7 @@ import type { StartInput } from '../../../workflows/messages/start-input.ts';
 import { limitsOf } from '../../../interpreter/limits.ts';
 import type { RunInput } from '../../../interpreter/host.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
+import type { Question } from '../../../language/events/question.ts';
 import type { Definition } from '../../../language/model.ts';
 import { StepCheckpoints } from '../../../operations/checkpoints/step-checkpoints.ts';
 import type { Command, RunPort } from '../../../operations/command.ts';
@@ -69,6 +70,10 @@ const FURTHER: { readonly [command: string]: (text: string, execution: string) =
     { name: 'kept', steps: [{ type: 'command', command: 'data/create', params: { collection: 'a', data: { text } } }] },
   ],
   'sentinel/pause': (text) => [{ handle: OTHER, reason: text }],
+  'sentinel/tell': (text) => [{ handle: OTHER, text }],
+  'sentinel/answer': (text) => [
+    { handle: OTHER, question: 'steps.0@1', choice: 'reject', note: text, data: { said: text } },
+  ],
   'sentinel/step/add': (text) => [{ sentinelId: OTHER, index: 0, note: text, step: { type: 'shell', command: text } }],
   'sentinel/step/update': (text) => [
     { sentinelId: OTHER, index: 0, note: text, step: { type: 'shell', command: text } },
@@ -187,6 +192,20 @@ async function projectFolder(): Promise<string> {
   return folder;
 }
 
+const question: Question = {
+  id: 'steps.0@1',
+  kind: 'approval',
+  message: 'Go?',
+  choices: ['approve', 'reject'],
+  show: null,
+  form: null,
+  assignee: 'ada',
+  priority: 'normal',
+  askedAt: 1,
+  expiresAt: null,
+  digest: 'd'.repeat(64),
+};
+
 /** Other runs hear what is said to them: it goes into their histories. */
 function runsOver(starter: RunPort): RunPort {
   const step = { type: 'shell', command: 'true' };
@@ -203,6 +222,16 @@ function runsOver(starter: RunPort): RunPort {
     async control(...said) {
       sent.push(said);
       return { status: 'paused', reason: said[2].reason, ending: false };
+    },
+    asks: async () => ({ questions: [question], answered: [] }),
+    async answer(handle, request) {
+      sent.push(request);
+      const { id, choice, note = null, data = null, by } = request;
+      return { id, answer: { choice, note, data, by, at: 1 }, already: handle !== OTHER };
+    },
+    async tell(_handle, request) {
+      sent.push(request);
+      return { id: request.id, step: 'steps.0@1', already: false };
     },
   };
 }

@@ -150,8 +150,11 @@ function starter() {
     steps: (handle) => Promise.reject(new Error(`${handle} is not there`)),
     edit: (handle) => Promise.reject(new Error(`${handle} is not there`)),
     control: (handle) => Promise.reject(new Error(`${handle} is not there`)),
+    asks: (handle) => Promise.reject(new Error(`${handle} is not there`)),
+    answer: (handle) => Promise.reject(new Error(`${handle} is not there`)),
+    tell: (handle) => Promise.reject(new Error(`${handle} is not there`)),
   };
-  return { started, runs };
+  return { started, runPort: runs };
 }
 
 const starts = {
@@ -188,8 +191,8 @@ describe('sentinel/run', () => {
       { handed: { written: { steps: [{ type: 'shell', command: 'npm', args: ['test'] }] } } },
     ],
   ])('starts %s, with the rights of the run that it is in', async (_name, params, expected) => {
-    const { started, runs } = starter();
-    const result = await run('sentinel/run', params, { runs, starts });
+    const { started, runPort } = starter();
+    const result = await run('sentinel/run', params, { runPort, starts });
     expect(result).toEqual({ handle: expect.stringMatching(/^run-[0-9a-f]{16}$/), workflowId: expect.any(String) });
     expect([...started.values()]).toMatchObject([
       { ...expected, inherited: starts, by: expect.stringMatching(/^test-\d/) as string },
@@ -197,9 +200,9 @@ describe('sentinel/run', () => {
   });
 
   it('starts nothing twice', async () => {
-    const { started, runs } = starter();
+    const { started, runPort } = starter();
     const over = {
-      runs,
+      runPort,
       starts,
       key: 'steps.same@1',
       run: { handle: 'run-same', project: '/', persona: 'p', definitionHash: 'd' },
@@ -232,15 +235,15 @@ function told(gone = false) {
     said.push(what);
     return gone ? null : { status: 'running', reason: null, ending: true };
   };
-  return { said, runs: { ...starter().runs, control } };
+  return { said, runPort: { ...starter().runPort, control } };
 }
 
 describe('sentinel/pause, resume, stop and cancel', () => {
   it('are said to the run that is named, or to the own one, once for a step', async () => {
     const own = { handle: 'run-own', project: '/', persona: 'p', definitionHash: 'd' };
     for (const handle of ['run-own', 'run-other']) await opened.store.runs.create(rowOf(handle));
-    const { said, runs } = told();
-    const over = { runs, run: own, key: 'steps.0@1' };
+    const { said, runPort } = told();
+    const over = { runPort, run: own, key: 'steps.0@1' };
     expect(await run('sentinel/stop', { handle: 'run-other' }, over)).toEqual({
       handle: 'run-other',
       status: 'running',
@@ -277,7 +280,7 @@ describe('sentinel/pause, resume, stop and cancel', () => {
       await expect(run(`sentinel/${verb}`, { handle })).rejects.toMatchObject({ code: 'RUN_ENDED' });
     await opened.store.runs.create(rowOf('run-closing'));
     // How it ended is not in the store yet.
-    const gone = { runs: told(true).runs };
+    const gone = { runPort: told(true).runPort };
     for (const verb of ['pause', 'resume']) {
       await expect(run(`sentinel/${verb}`, { handle: 'run-closing' }, gone)).rejects.toMatchObject({
         code: 'RUN_ENDED',

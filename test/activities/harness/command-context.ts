@@ -29,13 +29,16 @@ export function commandContext(project: string, over: Partial<CommandContext> = 
       takeBack: () => absent('session'),
       attempt: () => absent('session'),
     },
-    runs: {
+    runPort: {
       start: () => absent('runs'),
       steps: () => absent('runs'),
       edit: () => absent('runs'),
       control: () => absent('runs'),
+      asks: () => absent('runs'),
+      answer: () => absent('runs'),
+      tell: () => absent('runs'),
     },
-    ask: () => absent('models'),
+    turn: () => absent('models'),
     signal: step.signal,
     timeoutMs: 60_000,
     now: () => Date.now(),

@@ -24,7 +24,7 @@ test.each([
   await store.events.append(handle, [started(1), ...events, finished(9)]);
   expect((await store.runs.find(handle))?.finishedAt).not.toBeNull();
   const run = { handle, project: '/project', persona: 'ada', definitionHash: 'h' };
-  expect(await askForGroup({ store, runs: commandContext('/').runs }, run, asked)).toEqual({ state: 'taken' });
+  expect(await askForGroup({ store, runs: commandContext('/').runPort }, run, asked)).toEqual({ state: 'taken' });
   expect(await store.runs.find(handle)).toMatchObject({ status: 'running', finishedAt: null });
   expect((await store.events.after(handle, 0)).map(({ seq }) => seq)).toEqual(left);
   await store.events.append(handle, [finished(9)]);

@@ -31,10 +31,11 @@ class Called {
     const place = { conversation: 'steps.0@1', turn: 1, call: 0, id: 'call-1', ...(tries === 1 ? {} : { tries }) };
     const key = `steps.0@1/turn.1/call.0${tries === 1 ? '' : `#${tries}`}`;
     const { store } = opened;
-    return runCall({ store, catalogue }, place, { handle: this.handle, key, attempt, command, params }, async () => {
+    const perform = async (): Promise<Json> => {
       this.done += 1;
       return Promise.resolve(give());
-    });
+    };
+    return runCall({ store, catalogue }, place, { handle: this.handle, key, attempt, command, params }, { perform });
   }
 
   async rows(): Promise<string[]> {
