@@ -4,6 +4,7 @@
  */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { catalogue } from '../../catalogue.ts';
 import type { CommandEffect } from '../../../interpreter/effect.ts';
 import { rightsIn } from '../../../client/history/fork-run.ts';
 import { approvalRule } from '../../../interpreter/approval-rules.ts';
@@ -90,8 +91,10 @@ function next(start: StartInput, way: Way, definition: Definition): StartInput {
     case 'started by a step':
     case 'started by a model': {
       const call = way === 'started by a model' ? { conversation: 'c', turn: 1, call: 0, id: 'i' } : undefined;
-      const effect = { params: { definition: {} }, reach: { tools: ['code/read'] }, call } as unknown as CommandEffect;
-      return startOf(definition, inheritanceOf({ input: around } as Walk, effect));
+      const params = { definition: {} };
+      const asked = { command: 'sentinel/run', params, reach: { tools: ['code/read'] }, call };
+      const input = { ...around, catalogue };
+      return startOf(definition, inheritanceOf({ input } as Walk, asked as unknown as CommandEffect));
     }
     default:
       return way satisfies never;
