@@ -300,7 +300,15 @@ export class SentinelClient {
   /** Marks reports in the inbox as seen: those to a persona, those of a run, or one by its id. Returns how many. */
   async clearInbox(told: { persona?: string; handle?: string; id?: string }): Promise<number> {
     await refuseStep('inbox clear');
-    return (await this.#connections.store()).inbox.clear(told);
+    const { performCommand } = await import('./perform.ts');
+    const parts = {
+      store: () => this.#connections.store(),
+      parts: (host?: string, project?: string) => this.#connections.runServices(host, project),
+    };
+    const { persona: personaId, handle, id: itemId } = told;
+    const params = defined({ personaId, handle, itemId });
+    const by = personaId ?? 'local';
+    return (await performCommand<{ seen: number }>(parts, 'inbox/acknowledge', params, { by })).seen;
   }
 
   /**

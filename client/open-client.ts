@@ -1,9 +1,10 @@
 /** The client as this package itself uses it: what the doors show of the store, and what schedules and triggers are made with. */
-import type { Json } from '../language/json.ts';
+import { defined } from '../language/defined.ts';
+import type { Json, JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import type { RunServices } from '../runs/start-run.ts';
-import { SentinelClient } from './client.ts';
+import { SentinelClient, type InboxQuery } from './client.ts';
 import { connectionsOf } from './connect.ts';
 import type {
   InboxItem,
@@ -20,7 +21,12 @@ import type { SavedIfUp } from './find-definition.ts';
 import { emittedBy, emittedData } from './follow/emitted-data.ts';
 import type { GroupReport } from './lookup/run-groups.ts';
 import type { DefinitionFile } from './saved-copy.ts';
+import { performCommand } from './perform.ts';
 import type { Steering } from './triggers/triggers.ts';
+
+type SavedVersion = { version: number; id: string; savedAt: string };
+export type SavedInList = SavedVersion & { name: string; description: string | null };
+export type SavedDefinition = SavedVersion & { name: string; definition: JsonObject; versions: SavedVersion[] };
 
 /** The last lines of a log. */
 export interface LogTail {
@@ -142,20 +148,24 @@ export class OpenClient extends SentinelClient {
   }
 
   /** The saved definitions, the latest version of each name. */
-  async saved(): Promise<StoredDefinition[]> {
-    return (await this.store()).definitions.list();
+  async saved(by: string): Promise<SavedInList[]> {
+    return performCommand<SavedInList[]>(this, 'sentinel/load', {}, { by });
   }
 
   /** A definition by its name or the id of a version, and all versions of its name; null where there is none. */
-  async savedAs(name: string): Promise<{ found: StoredDefinition; versions: StoredDefinition[] } | null> {
-    const { definitions } = await this.store();
-    const found = await definitions.find(name);
-    return found === null ? null : { found, versions: await definitions.versions(found.name) };
+  async savedAs(name: string, by: string): Promise<SavedDefinition | null> {
+    return performCommand<SavedDefinition | null>(this, 'sentinel/load', { name }, { by });
   }
 
   /** Its name finds it no more. False where there was none. */
-  async forget(name: string): Promise<boolean> {
-    return (await this.store()).definitions.forget(name);
+  async forget(name: string, by: string): Promise<boolean> {
+    return (await performCommand<{ deleted: boolean }>(this, 'sentinel/delete', { name }, { by })).deleted;
+  }
+
+  /** The inbox as the command of that name gives it. */
+  async peek({ persona: personaId, ...query }: InboxQuery, by: string): Promise<InboxItem[]> {
+    const items = await performCommand(this, 'inbox/peek', defined({ ...query, personaId }), { by });
+    return items as unknown as InboxItem[];
   }
 
   /** What a run itself asked under an id, or told. */

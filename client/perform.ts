@@ -8,7 +8,13 @@ import type { ProjectConfig } from '../services/config/project-config.ts';
 import { configFileOf } from '../services/config/project-file.ts';
 import type { RunPort } from '../operations/command.ts';
 import { ClientError } from '../runs/client-error.ts';
-import type { OpenClient } from './open-client.ts';
+import type { RunServices } from '../runs/start-run.ts';
+
+/** What it is performed over. */
+export interface Performing {
+  store(): Promise<Store>;
+  parts(host?: string, project?: string): Promise<RunServices>;
+}
 
 /** How long a call may take. */
 const CALL_MS = 30_000;
@@ -25,7 +31,7 @@ export interface CommandCall {
 
 /** Throws `USAGE` where the parameters are not taken, and `COMMAND_FAILED` with the code of the failure in its details. */
 export async function performCommand<Result extends Json = Json>(
-  client: OpenClient,
+  client: Performing,
   command: string,
   params: JsonObject,
   { by, as = 'person', project = process.cwd(), id = randomUUID() }: CommandCall,
@@ -111,7 +117,7 @@ function paramWords(command: string, details: JsonObject | undefined): string | 
 }
 
 /** Temporal is asked for once a command does something with a run. */
-function runsOf(client: OpenClient, project: string): RunPort {
+function runsOf(client: Pick<Performing, 'parts'>, project: string): RunPort {
   const opened = async (): Promise<RunPort> => {
     const [{ runStarter }, parts] = await Promise.all([
       import('../runs/start-run.ts'),

@@ -8,7 +8,6 @@ const handed: CommandEntry = { ...planned('write'), programParams: ['definition'
 
 export const PLANNED: Catalogue = {
   'sentinel/save': handed,
-  'sentinel/load': planned('read'),
   'sentinel/export': handed,
   'sentinel/import': handed,
   'sentinel/deploy': handed,
@@ -17,8 +16,6 @@ export const PLANNED: Catalogue = {
   'memory/store': planned('write'),
   'memory/recall': planned('read'),
   'memory/share': planned('write'),
-  'inbox/peek': planned('read'),
-  'inbox/acknowledge': planned('write'),
   'workspace/create': planned('write'),
   'workspace/merge': planned('write'),
   'genome/train': planned('write'),

@@ -126,7 +126,8 @@ async function inbox(options: Options): Promise<void> {
       output.line(`${seen} marked as seen.`);
       return;
     }
-    const items = await client.inbox({ all, ...defined({ persona }) });
+    const by = await speakerHere(persona, output);
+    const items = await client.peek({ all, ...defined({ persona }) }, by);
     output.object(items);
     if (items.length === 0) output.line(all ? 'Nothing was asked or told yet.' : 'Nothing waits for an answer.');
     for (const item of items) showBriefly(item, output);

@@ -1,12 +1,13 @@
 /** `sentinel saved list|show|delete`: the definitions in the store, by name. */
 import type { Command } from 'commander';
-import type { StoredDefinition } from '../../client/contract/shown.ts';
+import type { Definition } from '../../language/model.ts';
 import { ClientError } from '../../client/client.ts';
 import type { OpenClient } from '../../client/open-client.ts';
 import { openOutput } from '../output/output.ts';
 import { table } from '../output/table.ts';
 import { defineGroup } from '../request/group.ts';
 import { nearestOf } from '../../client/nearest.ts';
+import { speakerHere } from '../request/speaker.ts';
 import { withClient } from '../request/with-client.ts';
 
 export function define(group: Command): void {
@@ -41,10 +42,7 @@ Examples:
     .action(async (_options: unknown, self: Command) => {
       const output = openOutput(self.optsWithGlobals<{ json?: boolean }>());
       await withClient(output, async (client) => {
-        const all = (await client.saved()).map((one) => ({
-          ...reportOf(one),
-          description: one.definition.description ?? null,
-        }));
+        const all = await client.saved(await speakerHere(undefined, output));
         output.object(all);
         const rows = all.map(({ name, version, savedAt, description }) => [
           name,
@@ -75,13 +73,12 @@ Examples:
     .action(async (name: string, _options: unknown, self: Command) => {
       const output = openOutput(self.optsWithGlobals<{ json?: boolean }>());
       await withClient(output, async (client) => {
-        const saved = await client.savedAs(name);
-        if (saved === null) throw await noneOf(client, name);
-        const { found } = saved;
+        const by = await speakerHere(undefined, output);
+        const found = await client.savedAs(name, by);
+        if (found === null) throw await noneOf(client, name, by);
         const { inOrder } = await import('../../language/read/key-order.ts');
-        const definition = inOrder(found.definition);
-        const versions = saved.versions.map((one) => reportOf(one));
-        output.object({ ...reportOf(found), definition, versions: versions.map(({ name: _name, ...one }) => one) });
+        const definition = inOrder(found.definition as unknown as Definition);
+        output.object({ ...found, definition });
         output.text(`${JSON.stringify(definition, null, 2)}\n`);
       });
     });
@@ -102,22 +99,16 @@ Examples:
     .action(async (name: string, _options: unknown, self: Command) => {
       const output = openOutput(self.optsWithGlobals<{ json?: boolean }>());
       await withClient(output, async (client) => {
-        if (!(await client.forget(name))) throw await noneOf(client, name);
+        const by = await speakerHere(undefined, output);
+        if (!(await client.forget(name, by))) throw await noneOf(client, name, by);
         output.object({ ok: true, name });
         output.line(`${name} is deleted.`);
       });
     });
 }
 
-const reportOf = ({ name, version, hash, createdAt }: StoredDefinition) => ({
-  name,
-  version,
-  id: hash,
-  savedAt: new Date(createdAt).toISOString(),
-});
-
-async function noneOf(client: OpenClient, name: string): Promise<ClientError> {
-  const names = (await client.saved()).map((one) => one.name);
+async function noneOf(client: OpenClient, name: string, by: string): Promise<ClientError> {
+  const names = (await client.saved(by)).map((one) => one.name);
   const hint = nearestOf(name, names, (near) => `write "${near}", or `);
   return new ClientError('NOT_FOUND', `There is no saved definition "${name}"; ${hint}see "sentinel saved list".`);
 }

@@ -23,7 +23,7 @@ export function addAnswering(server: McpServer, { client, allowApprove }: Served
       },
       annotations: { readOnlyHint: true },
     },
-    async ({ handle, all }) => said({ items: await client.inbox({ all, ...defined({ handle }) }) }),
+    async ({ handle, all }) => said({ items: await client.peek({ all, ...defined({ handle }) }, callerOf(server)) }),
   );
   server.registerTool(
     'answer',

@@ -59,8 +59,8 @@ function withinStep(definitions: Store['definitions']): Store['definitions'] {
       if (isMoved(await definitions.find(definition.name), definition)) throw refusedToMove(definition.name);
       return definitions.publish(definition);
     },
-    async forget(name) {
-      if ((await definitions.find(name)) === null) return false;
+    async forget(name, session) {
+      if ((await definitions.find(name)) === null) return definitions.forget(name, session);
       throw new ClientError(
         'ANSWER_REFUSED',
         `A run does not delete what is saved under "${name}": a person runs "sentinel saved delete".`,

@@ -55,6 +55,8 @@ export const POWERS: readonly Power[] = [
       'sentinel/logs/read',
       'sentinel/logs/tail',
       'sentinel/step/list',
+      'sentinel/load',
+      'inbox/peek',
     ],
     tools: ['list_sentinels', 'list_runs', 'run_status', 'run_trace', 'run_logs', 'inbox'],
     model: 'runs of its own project',
@@ -147,7 +149,13 @@ export const POWERS: readonly Power[] = [
   {
     what: 'speak as the user to models, rooms and the inbox',
     verbs: ['tell', 'chat', 'inbox', 'inbox clear'],
-    commands: ['sentinel/tell', 'collaboration/chat/send', 'collaboration/chat/read', 'collaboration/chat/list'],
+    commands: [
+      'sentinel/tell',
+      'collaboration/chat/send',
+      'collaboration/chat/read',
+      'collaboration/chat/list',
+      'inbox/acknowledge',
+    ],
     tools: ['tell_model'],
     model: "no; to rooms, in its run's name",
     process: 'no',
@@ -166,7 +174,7 @@ export const POWERS: readonly Power[] = [
   {
     what: 'save definitions under names',
     verbs: ['save', 'saved delete'],
-    commands: ['sentinel/create'],
+    commands: ['sentinel/create', 'sentinel/delete'],
     tools: [],
     model: 'by their id alone',
     process: 'under names that are free',

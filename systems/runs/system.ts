@@ -2,10 +2,12 @@
 import { defineSystem } from '../../operations/system.ts';
 import { sentinelCommands } from './commands.ts';
 import { controlCommands } from './control.ts';
+import { inboxCommands } from './inbox.ts';
+import { savedCommands } from './saved.ts';
+import { savingCommands } from './saving.ts';
 import { speakingCommands } from './speaking.ts';
 import { standingCommands } from './standing.ts';
 import { stepCommands } from './steps.ts';
-import { savingCommands } from './saving.ts';
 
 export const runs = defineSystem({
   name: 'runs',
@@ -17,5 +19,7 @@ export const runs = defineSystem({
     ...speakingCommands,
     ...stepCommands,
     ...savingCommands,
+    ...savedCommands,
+    ...inboxCommands,
   ],
 });

@@ -15,6 +15,10 @@ const exceptions: Readonly<Record<string, string>> = {
   'cli/verbs/data.ts data/list': 'the verb is the door to this command',
   'cli/verbs/data.ts data/read': 'the verb is the door to this command',
   'cli/verbs/data.ts data/delete': 'the verb is the door to this command',
+  'client/client.ts inbox/acknowledge': 'the method is the door to this command',
+  'client/open-client.ts inbox/peek': 'the method is the door to this command',
+  'client/open-client.ts sentinel/load': 'the method is the door to this command',
+  'client/open-client.ts sentinel/delete': 'the method is the door to this command',
   'interpreter/walk/join.ts sentinel/status': 'a `join` step is what a model does that looks at runs with it',
   'interpreter/keys.ts sentinel/': 'workflow ids begin so',
   'language/catalogue.ts code/shell/execute': 'the format says what a shell step is as a command',
@@ -27,6 +31,8 @@ const exceptions: Readonly<Record<string, string>> = {
   'language/read/rewrites/json-values.ts code/': 'spellings are read before there is a catalogue',
   'language/read/rewrites/run-parameters.ts sentinel/run': 'spellings are read before there is a catalogue',
   'language/read/rewrites/run-parameters.ts sentinel/start': 'spellings are read before there is a catalogue',
+  'language/policy/start-choices.ts sentinel/run': 'the one list of the doors that start runs',
+  'language/policy/start-choices.ts sentinel/start': 'the one list of the doors that start runs',
   'language/rights/powers.ts *':
     'the one table of who may do what, held against the commands by test/cli/attacks/powers.test.ts',
 };

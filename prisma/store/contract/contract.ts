@@ -181,6 +181,16 @@ export interface InboxItem {
   answer: Answer | null;
 }
 
+export interface InboxListQuery {
+  persona?: string;
+  handle?: string;
+  id?: string;
+  all?: boolean;
+  /** Only of runs that work there. */
+  project?: string;
+  limit?: number;
+}
+
 export interface Store {
   definitions: {
     /** Saves by content hash; the same content again returns the version it already has. */
@@ -198,7 +208,7 @@ export interface Store {
     /** All that have been saved under a name, the newest version first. */
     versions(name: string): Promise<StoredDefinition[]>;
     /** From then on the name finds nothing; runs and triggers keep theirs, which they know by hash. False where it found nothing. */
-    forget(name: string): Promise<boolean>;
+    forget(name: string, session?: Session): Promise<boolean>;
   };
   runs: {
     /** False when the handle is taken. A run sees the events after `sinceSeq`, or after its creation. */
@@ -265,11 +275,11 @@ export interface Store {
   };
   inbox: {
     /** Newest first; without `all` what waits for an answer or has not been seen. `handle` includes nested runs, `id` is a question's own. */
-    list(query: { persona?: string; handle?: string; id?: string; all?: boolean }): Promise<InboxItem[]>;
+    list(query: InboxListQuery, session?: Session): Promise<InboxItem[]>;
     /** Ids of the questions that the run itself has open: all of them, in order. */
     open(handle: string): Promise<string[]>;
     /** Marks what was only told as seen: to a persona, by a run itself, under an id; how many. */
-    clear(told: { persona?: string; handle?: string; id?: string }): Promise<number>;
+    clear(told: { persona?: string; handle?: string; id?: string }, session?: Session): Promise<number>;
   };
   logs: {
     append(chunks: readonly LogChunk[]): Promise<void>;

@@ -162,7 +162,7 @@ const IS_WAITING = `inbox.state = 'told' or (inbox.state = 'open' and not exists
 
 export function inbox(database: Database): Store['inbox'] {
   return {
-    async list({ persona, handle, id, all = false }) {
+    async list({ persona, handle, id, project, limit = LIST_MAX, all = false }, session) {
       const conditions: string[] = all ? [] : [`(${IS_WAITING})`];
       const values: unknown[] = [];
       const add = (value: unknown): string => `$${values.push(value)}`;
@@ -172,11 +172,13 @@ export function inbox(database: Database): Store['inbox'] {
           `(inbox.handle = ${add(withoutNul(handle))} or starts_with(inbox.handle, ${add(`${withoutNul(handle)}/`)}))`,
         );
       if (id !== undefined) conditions.push(`inbox.id = ${add(withoutNul(id))}`);
+      if (project !== undefined)
+        conditions.push(
+          `exists (select 1 from runs where runs.handle = inbox.handle and runs.project = ${add(withoutNul(project))})`,
+        );
       const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
-      const rows = await database.query<Row>(
-        `select ${COLUMNS} from inbox ${where} order by inbox.position desc limit ${LIST_MAX}`,
-        values,
-      );
+      const text = `select ${COLUMNS} from inbox ${where} order by inbox.position desc limit ${add(Math.min(limit, LIST_MAX))}`;
+      const rows = await (session === undefined ? database.query<Row>(text, values) : session.read<Row>(text, values));
       return rows.map(toItem);
     },
 
@@ -188,12 +190,11 @@ export function inbox(database: Database): Store['inbox'] {
       return rows.map(({ id }) => id);
     },
 
-    async clear({ persona, handle, id }) {
-      const rows = await database.query(
-        `update inbox set state = 'seen' where state = 'told' and ($1::text is null or persona = $1)
-           and ($2::text is null or handle = $2) and ($3::text is null or id = $3) returning 1`,
-        [persona, handle, id].map((text) => (text === undefined ? null : withoutNul(text))),
-      );
+    async clear({ persona, handle, id }, session) {
+      const text = `update inbox set state = 'seen' where state = 'told' and ($1::text is null or persona = $1)
+           and ($2::text is null or handle = $2) and ($3::text is null or id = $3) returning 1`;
+      const values = [persona, handle, id].map((one) => (one === undefined ? null : withoutNul(one)));
+      const rows = await (session === undefined ? database.query(text, values) : session.write(text, values));
       return rows.length;
     },
   };

@@ -132,11 +132,10 @@ function finding(database: Database): Finding {
       return rows.map(toDefinition);
     },
 
-    async forget(name) {
-      const rows = await database.query<{ hash: string }>(
-        'update definitions set saved_at = null where name = $1 and saved_at is not null returning hash',
-        [withoutNul(name)],
-      );
+    async forget(name, session) {
+      const forget = 'update definitions set saved_at = null where name = $1 and saved_at is not null returning hash';
+      const values = [withoutNul(name)];
+      const rows = await (session === undefined ? database.query(forget, values) : session.write(forget, values));
       return rows.length > 0;
     },
   };

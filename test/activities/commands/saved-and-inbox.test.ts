@@ -1,0 +1,101 @@
+/** Saved definitions and the inbox, as steps, models and persons reach them. */
+import { describe, expect, it } from 'vitest';
+import type { CommandContext } from '../../../operations/command.ts';
+import { builtInRegistry } from '../../../systems/built-in.ts';
+import type { Json, JsonObject } from '../../../language/json.ts';
+import type { Definition } from '../../../language/model.ts';
+import { useStore } from '../../store/harness/opened.ts';
+import { commandContext } from '../harness/command-context.ts';
+import { temporaryFolder } from '../harness/step-context.ts';
+
+const registry = builtInRegistry();
+const opened = useStore();
+
+let steps = 0;
+
+/** Runs one command as a step of its own and commits it, as the interpreter's hosts do. */
+async function run(name: string, params: JsonObject, over: Partial<CommandContext> = {}): Promise<Json> {
+  const session = opened.store.session();
+  steps += 1;
+  const context = commandContext(await temporaryFolder(), {
+    store: opened.store,
+    session,
+    key: `steps.${steps}@1`,
+    ...over,
+  });
+  try {
+    const result = await registry.run(name, params, context);
+    await session.commit({ handle: context.run.handle, key: context.key, result, events: [] });
+    return result;
+  } finally {
+    await session.close();
+  }
+}
+
+const definition: Definition = { name: 'stored', loop: { type: 'once' }, steps: [{ type: 'emit', event: 'e' }] };
+
+describe('saved definitions', () => {
+  it('are listed, given by name or id with their versions, and lose their name', async () => {
+    const first = await opened.store.definitions.save({ ...definition, name: 'kept-name', description: 'the first' });
+    await opened.store.definitions.save({ ...definition, name: 'kept-name', description: 'the second' });
+    expect(await run('sentinel/load', {})).toContainEqual(
+      expect.objectContaining({ name: 'kept-name', version: 2, description: 'the second' }),
+    );
+    expect(await run('sentinel/load', { name: 'kept-name' })).toMatchObject({
+      version: 2,
+      definition: { description: 'the second' },
+      versions: [{ version: 2 }, { version: 1, id: first.hash }],
+    });
+    expect(await run('sentinel/load', { name: first.hash })).toMatchObject({
+      definition: { description: 'the first' },
+    });
+    expect(await run('sentinel/load', { name: 'nobody-saved-it' })).toBeNull();
+    expect(await run('sentinel/delete', { name: 'kept-name' })).toEqual({ name: 'kept-name', deleted: true });
+    expect(await run('sentinel/delete', { name: 'kept-name' })).toEqual({ name: 'kept-name', deleted: false });
+    expect(await run('sentinel/load', { name: 'kept-name' })).toBeNull();
+  });
+});
+
+describe('the inbox', () => {
+  it('is listed by persona and by run, and what was told is marked as seen', async () => {
+    const { hash } = await opened.store.definitions.save(definition);
+    const told = async (handle: string, project: string): Promise<void> => {
+      const row = { handle, name: 'stored', definitionHash: hash, project, persona: 'ada', parent: null, inputs: {} };
+      await opened.store.runs.create({ ...row, startedAt: 5 });
+      await opened.store.events.append(handle, [
+        {
+          seq: 0,
+          key: 'steps.0@1',
+          at: 5,
+          type: 'notified',
+          condition: 'error',
+          priority: 'normal',
+          assignee: 'inbox-ada',
+          message: `told by ${handle}`,
+        },
+      ]);
+    };
+    await told('inbox-one', '/one');
+    await told('inbox-two', '/two');
+    const items = async (params: JsonObject = {}, over: Partial<CommandContext> = {}): Promise<unknown[]> =>
+      ((await run('inbox/peek', { personaId: 'inbox-ada', ...params }, over)) as JsonObject[]).map(
+        (item) => item['handle'],
+      );
+    expect(await items()).toEqual(['inbox-two', 'inbox-one']);
+    expect(await items({ limit: 1 })).toEqual(['inbox-two']);
+    const asModel: Partial<CommandContext> = {
+      run: { handle: 'by-model', project: '/one', persona: 'ada', definitionHash: hash },
+      confinement: { byModel: true },
+    };
+    expect(await items({}, asModel)).toEqual(['inbox-one']);
+    await expect(run('inbox/acknowledge', { personaId: 'inbox-ada' }, asModel)).rejects.toThrow(/is not called/);
+    await expect(run('sentinel/delete', { name: 'stored' }, asModel)).rejects.toThrow(/is not called/);
+    await expect(run('inbox/acknowledge', {})).rejects.toMatchObject({ code: 'COMMAND_PARAMS_INVALID' });
+    expect(await run('inbox/acknowledge', { handle: 'inbox-one' })).toEqual({ seen: 1 });
+    expect(await run('inbox/acknowledge', { handle: 'inbox-one' })).toEqual({ seen: 0 });
+    expect(await items()).toEqual(['inbox-two']);
+    expect(await items({ all: true })).toEqual(['inbox-two', 'inbox-one']);
+    expect(await run('inbox/acknowledge', { itemId: 'steps.0@1:error', handle: 'inbox-two' })).toEqual({ seen: 1 });
+    expect(await items()).toEqual([]);
+  });
+});
