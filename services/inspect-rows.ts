@@ -1,7 +1,8 @@
 /** What the database says that somebody should know of: what is left alone for its failures, and whom nobody could tell. */
 import type { Store } from '../prisma/store/contract/contract.ts';
 import type { CircuitState } from '../prisma/store/contract/models/limit-contract.ts';
-import type { HeldFollower, HeldTask } from '../prisma/store/contract/system-contract.ts';
+import type { HeldCursor } from '../prisma/store/contract/cursor-contract.ts';
+import type { HeldTask } from '../prisma/store/contract/system-contract.ts';
 import { circuitWords } from './circuit-words.ts';
 import type { DoctorEntry } from './doctor-entry.ts';
 
@@ -14,7 +15,7 @@ export async function circuitStates(url: string | null): Promise<CircuitState[]>
 export async function inspectRows(url: string | null): Promise<DoctorEntry[]> {
   const circuits = (await circuitStates(url)).filter(({ state }) => state !== 'closed');
   const givenUp = await asked(url, ({ notifications }) => notifications.givenUp());
-  const held = (await asked(url, ({ systems }) => systems.heldFollowers())) ?? [];
+  const held = (await asked(url, ({ cursors }) => cursors.held())) ?? [];
   const tasks = (await asked(url, ({ systems }) => systems.heldTasks())) ?? [];
   return [
     ...circuits.map(entryOf),
@@ -36,14 +37,15 @@ function entryOf(circuit: CircuitState): DoctorEntry {
   };
 }
 
-function heldEntry({ system, follower, position, attempts, notBefore, failure }: HeldFollower): DoctorEntry {
+function heldEntry({ name, position, attempts, notBefore, failure }: HeldCursor): DoctorEntry {
   return {
-    name: `follower ${system}/${follower}`,
+    name,
     ok: false,
-    found: `failed ${attempts} times at the event ${position}, and is tried again at ${new Date(notBefore).toISOString()}: ${failure}`,
+    found: `failed ${attempts} times at the event after ${position}, and is tried again at ${new Date(notBefore).toISOString()}: ${failure}`,
     where: null,
     version: null,
-    remedy: 'Correct its command and run "sentinel up" in the project; the event waits, and those behind it.',
+    remedy:
+      'Correct what it failed of (a command of yours, then run "sentinel up" in the project); the event waits, and those behind it.',
   };
 }
 

@@ -36,7 +36,7 @@ import { keepAsking, type ProjectAsking } from './background/project-asking.ts';
 import { WaitingProjects } from './background/waiting-projects.ts';
 import { openKeys } from '../services/seal/open-keys.ts';
 import { openModels } from './models.ts';
-import { Notifier } from './notifications/notifier.ts';
+import { Notifier, type NotifierParts } from './notifications/notifier.ts';
 import { settleCurrent } from './current-version.ts';
 import { endNow, tellOfSteps } from './ending.ts';
 import type { ProjectConfig } from '../services/config/project-config.ts';
@@ -48,7 +48,7 @@ import { openTriggers } from './triggers/open-triggers.ts';
 import { log, say } from './say.ts';
 import { LoopWatch } from './watchdog/loop-watch.ts';
 import { connectWorker } from './worker-connection.ts';
-import { startWorker, STORE_POOL_SIZE, type WorkerParts } from './worker.ts';
+import { startWorker, STORE_POOL_SIZE, type RunningWorker, type WorkerParts } from './worker.ts';
 import { defined } from '../language/defined.ts';
 
 const retryMs = 500;
@@ -226,7 +226,7 @@ async function serve(serving: Serving): Promise<void> {
     options: optionsOf(config),
   });
   const { triggers, besides, notifier } =
-    serving.only === undefined ? besideRuns(serving, worker.starting, project, sources) : NOTHING;
+    serving.only === undefined ? besideRuns(serving, worker, project, sources) : NOTHING;
   let telling: { close(): void } | undefined;
   const stop = (): void => {
     void triggers?.close();
@@ -249,12 +249,12 @@ async function serve(serving: Serving): Promise<void> {
 
 const NOTHING: Partial<ReturnType<typeof besideRuns>> = {};
 
-function besideRuns(serving: Serving, starting: RunServices, project: ProjectParts, sources: WebhookSource[]) {
+function besideRuns(serving: Serving, worker: RunningWorker, project: ProjectParts, sources: WebhookSource[]) {
   const { config, store } = serving;
   return {
-    triggers: openTriggers(starting, config, { rate: project.config.limits.triggers, sources }, say),
-    besides: beside(serving, starting, dutiesOf(project, sources)),
-    notifier: openNotifier(config, store, project.config.notify),
+    triggers: openTriggers(worker, config, { rate: project.config.limits.triggers, sources }, say),
+    besides: beside(serving, worker.starting, dutiesOf(project, sources)),
+    notifier: openNotifier(config, { store, feed: worker.feed }, project.config.notify),
   };
 }
 
@@ -324,10 +324,14 @@ const tasksOf = (systems: ProjectParts['systems']): PerformedTask[] =>
     );
 
 /** Null where nobody is to be told. */
-function openNotifier({ project }: Config, store: Store, targets: NotifyConfig): Notifier | null {
+function openNotifier(
+  { project }: Config,
+  parts: Pick<NotifierParts, 'store' | 'feed'>,
+  targets: NotifyConfig,
+): Notifier | null {
   return project === null || targets.length === 0
     ? null
-    : new Notifier({ store, project: project.folder, targets, say });
+    : new Notifier({ ...parts, project: project.folder, targets, say });
 }
 
 async function sayReady({ config, version, takeOver, only, connection, signal }: Serving): Promise<void> {

@@ -28,7 +28,8 @@ import type { WorkerVersion } from '../services/config/config.ts';
 import type { SealKeys } from '../services/config/seal-key.ts';
 import { isQueueOfProject } from '../services/config/project-queue.ts';
 import { BackgroundTasks, type PerformedTask } from './background/background-tasks.ts';
-import { Followers, type FollowedEvent } from './background/followers.ts';
+import { EventFeed } from './background/event-feed.ts';
+import { fedFollower, type FollowedEvent } from './background/followers.ts';
 import { LostRuns } from './background/lost-runs.ts';
 import { say } from './say.ts';
 import { sealedSteps } from './seal/sealed-steps.ts';
@@ -97,6 +98,8 @@ const FORCED_AFTER_MS = 5_000;
 export interface RunningWorker {
   /** Starts runs here: their first task comes with the answer to the start, without a queue between. */
   starting: RunServices;
+  /** Feeds with published events whoever is added. */
+  feed: EventFeed;
   /** How many runs it has told of an event. */
   woken(): number;
   /** Settles when every worker has stopped; rejects when one died. */
@@ -152,7 +155,6 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     recorded: (handle) => recorder.written(handle),
     around: suspects[0]?.around,
   });
-  const deployment = await versioning(parts.version ?? null, parts.bundle);
   const options: Omit<WorkerOptions, 'taskQueue'> = {
     connection: parts.connection,
     namespace,
@@ -165,19 +167,22 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
       activity: [sealedSteps, own.interceptor, underWay.interceptor, ...suspects.map(({ interceptor }) => interceptor)],
     },
     ...timesOf(graceMs),
-    ...deployment,
+    ...(await versioning(parts.version ?? null, parts.bundle)),
     ...parts.options,
   };
   const workers = await Promise.all(servedBy(parts).map((served) => Worker.create({ ...options, ...served })));
   const running = workers.map((worker) => worker.run());
   background.open(store, askRunOf(client));
-  const jobs = parts.only === undefined ? await besides(parts, client, starting, registry) : NOTHING_BESIDE;
+  const feed = new EventFeed({ store, say });
+  const jobs =
+    parts.only === undefined ? await besides({ ...parts, feed }, client, starting, registry) : NOTHING_BESIDE;
   const done = settleAll(running, async () => {
     for (const one of suspects) one.close();
-    await Promise.all([background.close(), jobs.close()]);
+    await Promise.all([background.close(), jobs.close(), feed.close()]);
   }).then(() => recorder.close());
   return {
     starting,
+    feed,
     woken: () => jobs.woken(),
     done,
     async shutdown() {
@@ -209,36 +214,24 @@ const NOTHING_BESIDE: Besides = { woken: () => 0, close: async () => undefined }
 
 /** What it does beside its tasks. */
 async function besides(
-  { store, project, taskQueues, followers = [], tasks = [] }: WorkerParts,
+  { store, feed, project, taskQueues, followers = [], tasks = [] }: WorkerParts & { feed: EventFeed },
   client: Client,
   starting: RunServices,
   registry: Registry,
 ): Promise<Besides> {
+  const parts = { store, registry, runs: runStarter(starting), project: project ?? process.cwd() };
+  const followed = [...builtInFollowers, ...followers].map((one) => fedFollower(parts, one));
+  // From here on they hear, also of what is published before they are fed for the first time.
+  for (const fed of followed) await store.cursors.open(fed);
+  const performing = await BackgroundTasks.open({ ...parts, starting, tasks: [...builtInBackground, ...tasks], say });
   const waker = new SubscriberWaker({ signals: store.signals, wake: (handle) => wakeRun(client, handle) });
   // Beside the worker of a project there is always that of the installation, which looks after all of them.
   const lost = taskQueues.some(isQueueOfProject) ? null : new LostRuns({ client, store });
-  const runs = runStarter(starting);
-  const following = await Followers.open({
-    store,
-    registry,
-    runs,
-    project: project ?? process.cwd(),
-    followers: [...builtInFollowers, ...followers],
-    say,
-  });
-  const performing = await BackgroundTasks.open({
-    store,
-    registry,
-    starting,
-    runs,
-    project: project ?? process.cwd(),
-    tasks: [...builtInBackground, ...tasks],
-    say,
-  });
+  for (const fed of followed) feed.add(fed);
   return {
     woken: () => waker.woken,
     async close() {
-      await Promise.all([waker.close(), lost?.close(), following?.close(), performing?.close()]);
+      await Promise.all([waker.close(), lost?.close(), performing?.close()]);
     },
   };
 }

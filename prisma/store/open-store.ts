@@ -32,6 +32,7 @@ import { spending } from './models/spending.ts';
 import { StoreSession } from './runs/session.ts';
 import { SharedReads } from './runs/shared-reads.ts';
 import { systemTables } from './systems/system-tables.ts';
+import { cursors } from './events/cursors.ts';
 import { signals } from './events/signals.ts';
 import { triggers } from './events/triggers.ts';
 import { webhooks } from './events/webhooks.ts';
@@ -65,6 +66,7 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
     calls: calls(database),
     checkpoints: checkpoints(database),
     systems: systemTables(database),
+    cursors: cursors(database),
     spending: spending(database),
     incidents: incidents(database),
     lostSteps: lostSteps(database),

@@ -1,6 +1,6 @@
 /** The tables that systems bring: made once, whole or not at all, and none but their own. */
 import { describe, expect, test } from 'vitest';
-import { type BackgroundTask, TablesRefused, type Follower } from '../../prisma/store/contract/system-contract.ts';
+import { type BackgroundTask, TablesRefused } from '../../prisma/store/contract/system-contract.ts';
 import { useStore } from './harness/opened.ts';
 
 const opened = useStore();
@@ -38,63 +38,6 @@ test.each([
   expect(await opened.database.query("select 1 from pg_class where relname in ('half_one', 'others')")).toEqual([]);
   expect(await opened.database.query("select 1 from pg_class where relname = 'circuits'")).toHaveLength(1);
   expect(await opened.store.systems.list()).not.toContain('half');
-});
-
-const publish = (...names: string[]): Promise<void> =>
-  opened.store.signals.publishAll(names.map((name) => ({ handle: '@emit', key: name, name, data: null })));
-
-/** The name of the event, and whether what was done with it is kept. */
-async function follow(follower: Follower, isKept = true): Promise<string | null> {
-  const session = opened.store.session();
-  const next = await opened.store.systems.nextFor(session, follower);
-  await (isKept ? session.end() : session.close());
-  return next === null ? null : `${next.event.name} ${next.failures}`;
-}
-
-describe('a follower', () => {
-  test('has each event that is for it once, in order, from when it began', async () => {
-    const follower = { system: 'shelf', follower: 'ordered', event: 'ordered:*' };
-    await publish('ordered:before');
-    await opened.store.systems.openFollower(follower);
-    await publish('ordered:1', 'other:1', 'ordered:2');
-    await opened.store.systems.openFollower(follower);
-    expect(await follow(follower, false)).toBe('ordered:1 0');
-    expect([await follow(follower), await follow(follower), await follow(follower)]).toEqual([
-      'ordered:1 0',
-      'ordered:2 0',
-      null,
-    ]);
-  });
-
-  test('is followed by one worker at a time', async () => {
-    const follower = { system: 'shelf', follower: 'held', event: 'held:1' };
-    await opened.store.systems.openFollower(follower);
-    await publish('held:1');
-    const first = opened.store.session();
-    expect(await opened.store.systems.nextFor(first, follower)).not.toBeNull();
-    expect(await follow(follower)).toBeNull();
-    await first.close();
-    expect(await follow(follower)).toBe('held:1 0');
-  });
-
-  test('that fails rests, longer each time, and stays at its event', async () => {
-    const { systems } = opened.store;
-    const follower = { system: 'shelf', follower: 'failing', event: 'failing:1' };
-    await systems.openFollower(follower);
-    await publish('failing:1');
-    const rests: number[] = [];
-    for (const failures of [1, 2, 3, 4]) {
-      expect(await systems.holdFollower(follower, 'no\0 luck')).toBe(failures);
-      const held = (await systems.heldFollowers()).find((one) => one.follower === 'failing');
-      expect(held).toMatchObject({ attempts: failures, failure: 'no\u2400 luck' });
-      rests.push(Math.round(((held?.notBefore ?? 0) - Date.now()) / 1000));
-    }
-    expect(rests).toEqual([1, 2, 4, 8]);
-    expect(await follow(follower)).toBeNull();
-    await opened.database.query("update system_cursors set not_before = now() where follower = 'failing'");
-    expect(await follow(follower)).toBe('failing:1 4');
-    expect((await systems.heldFollowers()).filter((one) => one.follower === 'failing')).toEqual([]);
-  });
 });
 
 /** The number of the performance, and how often it had failed. */

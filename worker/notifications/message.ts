@@ -5,7 +5,7 @@ import type { Asked, RunEvent } from '../../language/events/run-event.ts';
 import { maskTokens } from '../../language/secrets.ts';
 import { defined } from '../../language/defined.ts';
 import type { Run } from '../../prisma/store/contract/contract.ts';
-import type { NewDelivery, Notice } from '../../prisma/store/contract/models/limit-contract.ts';
+import type { NewDelivery, Notice } from '../../prisma/store/contract/notification-contract.ts';
 
 const SHOWN_MAX = 16_000;
 

@@ -1,16 +1,20 @@
 /**
- * Tells addresses of a project what became of its runs (`notify` of sentinel.config). What to tell is in rows: notes that
- * were written with the events, and messages made of these. Every worker of the project does its part; one that dies in
- * between leaves rows that another takes up, so a message is sent at least once, under an id of its own.
+ * Tells addresses of a project what became of its runs (`notify` of sentinel.config). Messages are made of what runs
+ * publish, once each, and sent. Every worker of the project does its part; one that dies in between leaves rows that
+ * another takes up, so a message is sent at least once, under an id of its own.
  */
 import { fetchOutward, ProxyFault } from '../../world/http/outward.ts';
 import { eventMatcher } from '../../language/events/event-glob.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
-import type { Delivery, NewDelivery, Notice, NoticeKind } from '../../prisma/store/contract/models/limit-contract.ts';
+import type { FedEvent } from '../../prisma/store/contract/cursor-contract.ts';
+import type { Delivery, NewDelivery, NoticeKind } from '../../prisma/store/contract/notification-contract.ts';
 import type { NotifyConfig } from '../../services/config/limits-config.ts';
+import type { OpenSession } from '../../prisma/store/contract/session-contract.ts';
 import { BackgroundLoop, rest } from '../background/background-loop.ts';
+import type { EventFeed, Fed } from '../background/event-feed.ts';
 import { signatureHeader } from '../triggers/signature.ts';
 import { deliveryOf, questionIn } from './message.ts';
+import { noticeOf } from './notice.ts';
 
 const LOOK_MS = 1_000;
 const OUTAGE_MS = 2_000;
@@ -19,9 +23,11 @@ const ANSWER_MAX_MS = 10_000;
 const LEASE_MS = 3 * ANSWER_MAX_MS;
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 30 * 60_000;
-const GIVEN_UP_AFTER_MS = 24 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
+const GIVEN_UP_AFTER_MS = DAY_MS;
 
 export interface NotifierParts {
+  feed: EventFeed;
   store: Pick<Store, 'notifications' | 'runs' | 'events' | 'inbox'>;
   project: string;
   targets: NotifyConfig;
@@ -32,10 +38,24 @@ type Target = NotifyConfig[number];
 
 export class Notifier {
   readonly #parts: NotifierParts;
+  readonly #fed: Fed;
   readonly #loop: BackgroundLoop;
+  /** Aborts when there is a new message. */
+  #made = new AbortController();
 
   constructor(parts: NotifierParts) {
     this.#parts = parts;
+    this.#fed = {
+      name: `notifications of ${parts.project}`,
+      // `status` and `stuck`.
+      event: 'sentinel:**:st*',
+      from: 'a day ago',
+      most: BATCH_MAX,
+      withData: true,
+      feed: ({ events }, session) => this.#write(events, session),
+      fed: () => this.#made.abort(),
+    };
+    parts.feed.add(this.#fed);
     this.#loop = new BackgroundLoop({
       turn: (signal) => this.#turn(signal),
       retryMs: OUTAGE_MS,
@@ -43,35 +63,34 @@ export class Notifier {
     });
   }
 
-  close(): Promise<void> {
-    return this.#loop.close();
+  async close(): Promise<void> {
+    await Promise.all([this.#parts.feed.remove(this.#fed), this.#loop.close()]);
   }
 
   async #turn(signal: AbortSignal): Promise<void> {
-    const { notifications } = this.#parts.store;
-    const noted = await this.#spread();
-    const claimed = await notifications.claim(this.#parts.project, BATCH_MAX, LEASE_MS);
+    this.#made = new AbortController();
+    const claimed = await this.#parts.store.notifications.claim(this.#parts.project, BATCH_MAX, LEASE_MS);
     await Promise.all(claimed.map((delivery) => this.#send(delivery, signal)));
-    if (noted + claimed.length < BATCH_MAX) await rest(LOOK_MS, signal);
+    if (claimed.length < BATCH_MAX) await rest(LOOK_MS, AbortSignal.any([signal, this.#made.signal]));
   }
 
-  /** Makes messages of notes. How many notes. */
-  async #spread(): Promise<number> {
-    const { store, project } = this.#parts;
-    const notices = await store.notifications.notices(project, BATCH_MAX);
-    if (notices.length === 0) return 0;
-    const made = await Promise.all(notices.map((notice) => this.#made(notice)));
-    await store.notifications.spread(project, notices, made.flat());
-    return notices.length;
+  async #write(events: readonly FedEvent[], session: OpenSession): Promise<void> {
+    const since = Date.now() - DAY_MS;
+    const made = await Promise.all(events.filter(({ at }) => at >= since).map((event) => this.#messagesOf(event)));
+    await this.#parts.store.notifications.write(session, this.#parts.project, made.flat());
   }
 
-  async #made(notice: Notice): Promise<NewDelivery[]> {
-    const { store, targets } = this.#parts;
+  async #messagesOf(published: FedEvent): Promise<NewDelivery[]> {
+    const { store, targets, project } = this.#parts;
+    const notice = noticeOf(published);
+    if (notice === null) return [];
     const run = await store.runs.find(notice.handle);
-    const [event] = await store.events.after(notice.handle, notice.seq - 1, 1);
-    // What a worker that was lost had recorded is taken back, and its note leads nowhere.
-    if (run === null || event?.seq !== notice.seq) return [];
+    if (run?.project !== project) return [];
     const urls = new Set(targets.filter((target) => wants(target, notice.kind, run.name)).map(({ url }) => url));
+    if (urls.size === 0) return [];
+    const [event] = await store.events.after(notice.handle, notice.seq - 1, 1);
+    // What a worker that was lost had recorded is taken back.
+    if (event?.seq !== notice.seq) return [];
     return [...urls].flatMap((url) => deliveryOf(run, notice, event, url) ?? []);
   }
 

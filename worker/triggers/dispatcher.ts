@@ -1,8 +1,8 @@
 /**
  * Starts a run for each event that a trigger matches.
  *
- * Every worker has one. That of a project starts what events ask for in its project, and the others share the rest: rows are taken with SKIP LOCKED (prisma/store/
- * triggers.ts). A run's handle is made of its trigger and its event, so an event that two workers get
+ * Every worker has one. Whichever is fed with the events (worker/background/event-feed.ts) writes the starts that they ask
+ * for. The worker of a project performs those of its project, and the others share the rest. A run's handle is made of its trigger and its event, so an event that two workers get
  * hold of, or one worker twice, starts one run. Whatever is away (Temporal, the database) is waited
  * for; what cannot be started for another reason is tried a few times and then refused, with the reason, and
  * what no run can be given at once. What is over the rate of its trigger waits for its place.
@@ -15,20 +15,31 @@ import { matchesEvent } from '../../language/events/event-glob.ts';
 import type { Definition } from '../../language/model.ts';
 import { filterVerdict } from '../../language/events/trigger-filter.ts';
 import { valueOfEvent } from '../../language/events/published-event.ts';
+import type { FedCursor } from '../../prisma/store/contract/cursor-contract.ts';
 import type { ClaimedStart, StartsOf, Turn, VerdictOf } from '../../prisma/store/contract/trigger-contract.ts';
 import { EARLIER_FIRST_MS } from '../../prisma/store/events/trigger-turns.ts';
 import { isQueueOfProject, OWN_QUEUE } from '../../services/config/project-queue.ts';
 import { isUnavailable } from '../../prisma/store/connection/unavailable.ts';
 import type { Subscription } from '../../prisma/store/contract/subscription.ts';
 import { BackgroundLoop } from '../background/background-loop.ts';
+import type { EventFeed, Fed } from '../background/event-feed.ts';
 
 const STARTS_AT_ONCE = 20;
 const LEASE_MS = 15_000;
 const ATTEMPTS_MAX = 5;
 const RETRY_MS = 1_000;
 const RETRY_MAX_MS = 30_000;
-const OTHERS_MS = 1_000;
+const EVENTS_AT_ONCE = 100;
 const DEFINITIONS_MAX = 200;
+
+/** All triggers have one place in the order of events. */
+export const TRIGGERS: FedCursor = {
+  name: 'triggers',
+  event: null,
+  from: 'now',
+  most: EVENTS_AT_ONCE,
+  withData: false,
+};
 
 /** Of each trigger. */
 export interface StartRate {
@@ -44,12 +55,16 @@ export class Dispatcher {
   readonly #loop: BackgroundLoop;
   /** The worker of a project starts what its triggers ask for, with the commands of that project; the others, the rest. */
   readonly #of: StartsOf;
+  readonly #feed: EventFeed;
+  readonly #fed: Fed;
   #againAt = 0;
 
-  constructor(starting: RunServices, rate: StartRate, say: (text: string) => void) {
+  constructor(starting: RunServices, feed: EventFeed, rate: StartRate, say: (text: string) => void) {
     this.#starting = starting;
+    this.#feed = feed;
     this.#rate = rate;
     this.#say = say;
+    this.#fed = this.#fedTriggers();
     const { taskQueue: queue } = starting;
     this.#of = isQueueOfProject(queue) ? { queue } : { notOn: OWN_QUEUE };
     this.#subscription = starting.store.triggers.listen();
@@ -66,23 +81,37 @@ export class Dispatcher {
     this.#subscription.close();
   }
 
+  #fedTriggers(): Fed {
+    const { triggers, signals } = this.#starting.store;
+    let made = 0;
+    return {
+      ...TRIGGERS,
+      feed: async ({ events }, session) => {
+        made = await triggers.spread(session, events, (filter, event) => this.#verdictOf(filter, event));
+      },
+      // Others perform them, too.
+      fed: () => {
+        if (made > 0) signals.announce();
+      },
+    };
+  }
+
   async #turn(signal: AbortSignal): Promise<void> {
     const { triggers } = this.#starting.store;
     // Before the claim: what is due by now is claimed, and what is due later is waited for.
     const waking = this.#untilAgain(signal);
-    const spread = await triggers.spread((filter, event) => this.#verdictOf(filter, event));
+    // First: an event may put off what waits for quiet.
+    const isFed = await this.#feed.catchUp(this.#fed);
     const claimed = await triggers.claim(STARTS_AT_ONCE, LEASE_MS, this.#of);
     const turns = await Promise.all(claimed.map((start) => this.#start(start)));
     if (turns.includes('later')) this.#againAt = Date.now() + EARLIER_FIRST_MS;
-    else if (spread === 0 && claimed.length === 0 && !signal.aborted) await this.#subscription.next(waking);
+    else if (!isFed && claimed.length === 0 && !waking.aborted) await this.#subscription.next(waking);
   }
 
   /** Aborts when what had to wait for an earlier event is due, which nobody announces. */
   #untilAgain(signal: AbortSignal): AbortSignal {
     const leftMs = this.#againAt - Date.now();
-    if (leftMs > 0) return AbortSignal.any([signal, AbortSignal.timeout(leftMs)]);
-    // Another worker may have made its starts of an event after this one has looked.
-    return 'queue' in this.#of ? AbortSignal.any([signal, AbortSignal.timeout(OTHERS_MS)]) : signal;
+    return leftMs > 0 ? AbortSignal.any([signal, AbortSignal.timeout(leftMs)]) : signal;
   }
 
   /** One that fails is said here, and stands where its trigger is shown. */

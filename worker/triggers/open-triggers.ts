@@ -7,6 +7,7 @@ import { FileEvents } from './file-events.ts';
 import { Webhooks } from './webhooks.ts';
 import { socketOfProject, socketsOfProjects } from '../webhooks/door-sockets.ts';
 import type { WebhookSource } from '../../services/config/webhook-config.ts';
+import type { EventFeed } from '../background/event-feed.ts';
 
 type Say = (text: string) => void;
 
@@ -18,7 +19,7 @@ export interface Triggers {
 }
 
 export function openTriggers(
-  starting: RunServices,
+  { starting, feed }: { starting: RunServices; feed: EventFeed },
   config: ListeningConfig,
   { rate, sources }: { rate: StartRate; sources: readonly WebhookSource[] },
   say: (text: string) => void,
@@ -28,7 +29,7 @@ export function openTriggers(
     if (fault !== null) say(`the webhook source "${name}" receives nothing: ${fault}`);
   const isOfProject = isQueueOfProject(starting.taskQueue);
   const parts = [
-    new Dispatcher(starting, rate, say),
+    new Dispatcher(starting, feed, rate, say),
     // The worker of the installation watches for all projects, since that of a project may end.
     ...(isOfProject ? [] : [new FileEvents({ triggers, without: [config.home], say })]),
     isOfProject ? projectDoor(starting, config, sources, say) : new Listening(starting, config, sources, say),

@@ -8,6 +8,8 @@
  */
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Policy } from '../../../language/policy/policy.ts';
+import type { FedEvent } from './cursor-contract.ts';
+import type { Session } from './session-contract.ts';
 import type { Subscription } from './subscription.ts';
 
 export interface NewTrigger {
@@ -96,8 +98,11 @@ export interface TriggerStore {
   remove(id: string): Promise<boolean>;
   /** The newest starts of a trigger first. */
   starts(id: string, limit: number): Promise<TriggerStart[]>;
-  /** Compares queued events with the triggers; answers with the number of events it took. `verdictOf`: needed where a trigger has a filter. */
-  spread(verdictOf?: VerdictOf): Promise<number>;
+  /**
+   * Compares events with the triggers, within the session in which these are done with them. How many starts there may be
+   * to claim afterwards. `verdictOf`: needed where a trigger has a filter.
+   */
+  spread(session: Session, events: readonly FedEvent[], verdictOf?: VerdictOf): Promise<number>;
   /** `of`: whose starts; default: all. */
   claim(limit: number, leaseMs: number, of?: StartsOf): Promise<ClaimedStart[]>;
   /** Asked before performing a start of a definition that itself loops over the events that start it. */

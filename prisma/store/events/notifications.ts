@@ -1,72 +1,23 @@
 /**
- * Messages about runs. What is worth one is noted by the statement that stores the event, so none is lost; a worker
- * makes messages of notes, and sends them. Whoever dies in between leaves rows that another takes up.
+ * Messages about runs that wait to be sent. They are written together with the place of whoever makes them in the order
+ * of events (worker/notifications/notifier.ts); one whose sender dies is sent by another.
  */
-import type { RunEvent } from '../../../language/events/run-event.ts';
-import { queryOn, type Database } from '../connection/database.ts';
+import type { Database } from '../connection/database.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
-import type { Delivery, Notice, NoticeKind, NotificationStore } from '../contract/models/limit-contract.ts';
+import type { Delivery, NotificationStore } from '../contract/notification-contract.ts';
 
 const FINDING_MAX = 500;
 
-/** Null where nobody wants to be told. */
-function noticeOf(event: RunEvent): NoticeKind | null {
-  if (event.type === 'asked') return event.question.id.endsWith(':stuck') ? 'stuck' : 'asked';
-  if (event.type === 'warning') return event.code === 'MODEL_STUCK' ? 'stuck' : null;
-  if (event.type !== 'run-finished') return null;
-  if (event.outcome === 'failed') return 'failed';
-  return event.outcome === 'stopped' && event.limit !== 'stop' ? 'stopped' : null;
-}
-
-/** The end of a nested run is told by the run around it. */
-const ENDS: ReadonlySet<NoticeKind> = new Set<NoticeKind>(['failed', 'stopped']);
-
-/** The part of the statement that stores a batch of events; null where nothing is worth telling. */
-export function noticeStatement(
-  add: (value: unknown) => string,
-  handle: string,
-  events: readonly RunEvent[],
-): string | null {
-  const found = events.flatMap((event) => {
-    const kind = noticeOf(event);
-    return kind === null ? [] : [{ seq: event.seq, kind, at: event.at, isEnd: ENDS.has(kind) }];
-  });
-  if (found.length === 0) return null;
-  const run = add(handle);
-  const columns = [
-    `${add(found.map(({ seq }) => seq))}::bigint[]`,
-    `${add(found.map(({ kind }) => kind))}::text[]`,
-    `${add(found.map(({ at }) => at))}::double precision[]`,
-    `${add(found.map(({ isEnd }) => isEnd))}::boolean[]`,
-  ].join(', ');
-  return `insert into notices (handle, seq, kind, at)
-    select ${run}, n.seq, n.kind, to_timestamp(n.at / 1000.0) from unnest(${columns}) as n(seq, kind, at, is_end)
-    where not n.is_end or strpos(${run}, '/') = 0
-    on conflict (handle, seq) do nothing`;
-}
-
 export function notifications(database: Database): NotificationStore {
   return {
-    async notices(project, limit) {
-      const rows = await database.query<Omit<Notice, 'at'> & { at: Date }>(
-        `select n.handle, n.seq::float8 as seq, n.kind, n.at from notices n join runs r on r.handle = n.handle
-         where r.project = $1 order by n.at, n.handle, n.seq limit $2`,
-        [project, limit],
-      );
-      return rows.map((row) => ({ ...row, at: row.at.getTime() }));
+    async write(session, project, deliveries) {
+      for (const { id, handle, event, url, body } of deliveries)
+        await session.write(
+          `insert into deliveries (id, project, handle, event, url, body) values ($1, $2, $3, $4, $5, $6)
+           on conflict (id) do nothing`,
+          [id, project, handle, event, url, withoutNul(body)],
+        );
     },
-    spread: (project, notices, deliveries) =>
-      database.transaction(async (client) => {
-        for (const { id, handle, event, url, body } of deliveries)
-          await queryOn(
-            client,
-            `insert into deliveries (id, project, handle, event, url, body) values ($1, $2, $3, $4, $5, $6)
-             on conflict (id) do nothing`,
-            [id, project, handle, event, url, withoutNul(body)],
-          );
-        for (const { handle, seq } of notices)
-          await queryOn(client, 'delete from notices where handle = $1 and seq = $2', [handle, seq]);
-      }),
     async claim(project, limit, leaseMs) {
       const rows = await database.query<Omit<Delivery, 'madeAt'> & { madeAt: Date }>(
         `update deliveries d set attempts = d.attempts + 1, next_at = now() + $3 * interval '1 ms'
@@ -97,7 +48,6 @@ export function notifications(database: Database): NotificationStore {
     },
     async sweep() {
       await database.query(`delete from deliveries where state <> 'due' and next_at < now() - interval '7 days'`, []);
-      await database.query(`delete from notices where at < now() - interval '1 day'`, []);
     },
   };
 }

@@ -9,8 +9,9 @@
  *   look or finds the subscription.
  * - The lines of a run that wait for the same pattern share a subscription, and what one of them has had may be new to
  *   another: a look takes no wake-up from it that is still due.
- * - An event is `dispatched` only when no unclaimed subscription matches it, as seen without skipping
- *   what others hold locked: whoever dies with a claim in its hands loses no wake-up.
+ * - Who wakes is done with an event only when no unclaimed subscription matches it, as seen without skipping what others
+ *   hold locked. The claims and the place in the order are one transaction; whoever dies with claims in its hands loses
+ *   no wake-up, as they grow old.
  */
 import { eventRegex, isEventGlob } from '../../../language/events/event-glob.ts';
 import type { Json } from '../../../language/json.ts';
@@ -170,6 +171,13 @@ async function look(
   return row === undefined ? null : toEvent(row);
 }
 
+interface Claimed {
+  looked: number;
+  handles: string[];
+  globs: string[];
+  claimed: Date;
+}
+
 /** Looks for claims whose claimer has died now and then only, however many events there are. */
 function claimer(database: Database): (limit: number) => Promise<ClaimedRun[]> {
   let forgottenAt = Number.NEGATIVE_INFINITY;
@@ -179,35 +187,14 @@ function claimer(database: Database): (limit: number) => Promise<ClaimedRun[]> {
   };
   return async (limit) => {
     for (;;) {
-      const [seen] = await database.query<{ looked: number; wanted: string[] }>(
-        'select looked, wanted from wanted_events($1)',
-        [FRESH_MAX],
-      );
-      const { looked = 0, wanted = [] } = seen ?? {};
-      const claims = wanted.length === 0 ? [] : await claimFor(database, wanted, limit);
-      if (claims.length > 0) return claims;
-      // What is wanted and cannot be claimed is in the hands of others, who will go on with it.
-      const isDone = wanted.length > 0 || looked < FRESH_MAX;
-      if (isDone) return looked > 0 && performance.now() - forgottenAt < LOOK_MS ? [] : forgotten(limit);
+      const [found] = await database.query<Claimed>('select * from claim_waiting($1, $2)', [FRESH_MAX, limit]);
+      const { looked = 0, handles = [], globs = [], claimed = new Date() } = found ?? {};
+      if (handles.length > 0)
+        return handles.map((handle, nth) => ({ handle, glob: globs[nth] ?? '', claimedAt: claimed }));
+      if (looked === FRESH_MAX) continue;
+      return looked > 0 && performance.now() - forgottenAt < LOOK_MS ? [] : forgotten(limit);
     }
   };
-}
-
-const CLAIMED = 'returning s.handle, s.glob, s.claimed_at as "claimedAt"';
-
-/** `seqs`: digits, as the driver reads numbers of eight bytes in an array. */
-function claimFor(database: Database, seqs: readonly string[], limit: number): Promise<ClaimedRun[]> {
-  return database.query<ClaimedRun>(
-    `with fresh as materialized (select name, max(position) as position from published_events where seq = any($1::bigint[]) group by name),
-       exact as (select s.handle, s.glob from fresh f join event_subscriptions s on s.name = f.name
-         where s.claimed_at is null and s."after" < f.position limit $2 for update of s skip locked),
-       wild as (select s.handle, s.glob from event_subscriptions s
-         where s.pattern is not null and s.claimed_at is null
-           and exists (select 1 from fresh f where s."after" < f.position and f.name ~ s.pattern) limit $2 for update of s skip locked),
-       due as (select * from exact union all select * from wild limit $2)
-     update event_subscriptions s set claimed_at = clock_timestamp() from due where s.handle = due.handle and s.glob = due.glob ${CLAIMED}`,
-    [seqs, limit],
-  );
 }
 
 /** Those whose claimer has died. */
@@ -215,7 +202,7 @@ function claimForgotten(database: Database, limit: number): Promise<ClaimedRun[]
   return database.query<ClaimedRun>(
     `update event_subscriptions s set claimed_at = clock_timestamp() from
        (select handle, glob from event_subscriptions where claimed_at < now() - interval '${CLAIM_LASTS}' limit $1 for update skip locked) due
-     where s.handle = due.handle and s.glob = due.glob ${CLAIMED}`,
+     where s.handle = due.handle and s.glob = due.glob returning s.handle, s.glob, s.claimed_at as "claimedAt"`,
     [limit],
   );
 }

@@ -1,14 +1,13 @@
 /**
- * A run's changes of status as events that others may watch for (docs/triggers.md):
- * `sentinel:{handle}:status` whenever it begins, is held, asks something, goes on or ends, and
- * `sentinel:finished:{name}` at its end. They are published by the very statement that stores the
- * change, under a key made of the change, so each is published once, however often the change is
- * written.
+ * What a run tells others by events (docs/triggers.md): `sentinel:{handle}:status` whenever it begins, is held, asks
+ * something, goes on or ends, `sentinel:finished:{name}` at its end, and `sentinel:{handle}:stuck` when a model of it
+ * turns in circles. They are published by the very statement that stores what they tell of, under a key made of that, so
+ * each is published once, however often it is written.
  *
  * A run whose start and end are stored by one statement tells of its end alone: by then nobody can
  * make anything of its start, and a short run costs no more rows.
  */
-import type { RunEvent, RunStatus } from '../../../language/events/run-event.ts';
+import type { RunEvent, RunStatus, Warning } from '../../../language/events/run-event.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
 
 /** Key of the event that says a run has ended. */
@@ -59,17 +58,29 @@ function statusAfter(event: RunEvent): { status: RunStatus; reason?: string; que
   }
 }
 
-/** Whether the event is one for others. */
-export const changesStatus = (event: RunEvent): boolean => event.type === 'run-finished' || statusAfter(event) !== null;
+const isStuck = (event: RunEvent): event is Warning => event.type === 'warning' && event.code === 'MODEL_STUCK';
 
-/** Of the event that tells of a change. */
-export const keyOf = ({ seq }: Pick<RunEvent, 'seq'>): string => `@status:${seq}`;
+/** Whether the event is one for others. */
+export const isTold = (event: RunEvent): boolean =>
+  event.type === 'run-finished' || isStuck(event) || statusAfter(event) !== null;
+
+const KEY = '@status:';
+
+/** Of the published event that tells of one of a run. */
+export const keyOf = ({ seq }: Pick<RunEvent, 'seq'>): string => `${KEY}${seq}`;
+
+/** And back; null where it tells of none. */
+export const seqOf = (key: string): number | null => (key.startsWith(KEY) ? Number(key.slice(KEY.length)) : null);
 
 function changesIn(handle: string, events: readonly RunEvent[]): Change[] {
   const ends = events.some(({ type }) => type === 'run-finished');
   return events.flatMap((change): Change[] => {
     const { at } = change;
     const own = { key: keyOf(change), event: `sentinel:${handle}:status` };
+    if (isStuck(change)) {
+      const { key: step, code, message } = change;
+      return [{ ...own, event: `sentinel:${handle}:stuck`, data: { handle, step, code, message, at } }];
+    }
     if (change.type !== 'run-finished') {
       const now = ends && (change.type === 'run-started' || change.type === 'withdrawn') ? null : statusAfter(change);
       return now === null ? [] : [{ ...own, data: { handle, ...now, at } }];

@@ -7,21 +7,22 @@
  * - T1 Taking a turn, being held, and the release at the end of a run, or of a start that is refused, exclude one
  *      another for each trigger, so that one which ends in that moment leaves no event behind.
  * - T2 Events have their turns in the order of `position`, which is the order in which a run sees them: an event
- *      waits for an earlier one that is still in the queue, perhaps in the hands of another worker. A run sees
- *      nothing before the event that started it, so an earlier one that it held would wait for its end.
+ *      waits for an earlier one whose start waits, perhaps in the hands of another worker; starts are written in this
+ *      order. A run sees nothing before the event that started it, so an earlier one that it held would wait for its end.
  */
 import type { PoolClient } from 'pg';
-import { eventRegex, matchesEvent } from '../../../language/events/event-glob.ts';
+import { matchesEvent } from '../../../language/events/event-glob.ts';
 import type { Database } from '../connection/database.ts';
 import { queryOn } from '../connection/database.ts';
-import { withoutNul } from '../connection/jsonb-text.ts';
-import type { ClaimedStart, Trigger, Turn } from '../contract/trigger-contract.ts';
+import type { Session } from '../contract/session-contract.ts';
+import type { ClaimedStart, Turn } from '../contract/trigger-contract.ts';
 
 /** Keeps these names apart from other users of advisory locks. */
 export const TURNS_SEED = 72_707_372;
+const LOCK_TURNS = 'select pg_advisory_xact_lock(hashtextextended($1, $2))';
 /** Until the end of the transaction nobody else writes the turns of this trigger. */
 export const lockTurns = (client: PoolClient, triggerId: string): Promise<unknown> =>
-  queryOn(client, 'select pg_advisory_xact_lock(hashtextextended($1, $2))', [triggerId, TURNS_SEED]);
+  queryOn(client, LOCK_TURNS, [triggerId, TURNS_SEED]);
 
 /** Where the event `$2` stands. */
 const POSITION = '(select position from published_events where seq = $2)';
@@ -31,8 +32,6 @@ export const EARLIER_FIRST_MS = 100;
 export function takeTurn(database: Database, { trigger, event, attempts }: ClaimedStart): Promise<Turn> {
   return database.transaction(async (client) => {
     await lockTurns(client, trigger.id);
-    // Looked at first: what has left the queue after this look is among the starts that are looked at next.
-    const isEarlierQueued = await hasEarlierInQueue(client, trigger, event.seq);
     const [other] = await queryOn<{ handle: string; isUnderWay: boolean }>(
       client,
       `select s.handle, s.state = 'started' or s.is_chosen as "isUnderWay"
@@ -43,7 +42,7 @@ export function takeTurn(database: Database, { trigger, event, attempts }: Claim
        order by 2 desc limit 1`,
       [trigger.id, event.seq],
     );
-    const isFirst = other === undefined && !isEarlierQueued;
+    const isFirst = other === undefined;
     // A short run may have ended before the events it took came here.
     const taker = isFirst ? await takerOf(client, trigger.id, event.seq) : null;
     const holder = taker ?? (other?.isUnderWay === true ? other.handle : null);
@@ -65,17 +64,6 @@ export function takeTurn(database: Database, { trigger, event, attempts }: Claim
     if (holder !== null) return 'held';
     return isFirst ? 'now' : 'later';
   });
-}
-
-/** One that the trigger may want, and that nobody has compared with it yet. */
-async function hasEarlierInQueue(client: PoolClient, trigger: Trigger, seq: number): Promise<boolean> {
-  const rows = await queryOn(
-    client,
-    `select 1 from trigger_queue q join published_events e using (seq)
-     where e.position < ${POSITION} and e.name ~ $1 and (e.project is null or e.project = $3) limit 1`,
-    [withoutNul(eventRegex(trigger.event)), seq, trigger.project],
-  );
-  return rows.length > 0;
 }
 
 type Consumed = { [pattern: string]: number } | null;
@@ -101,28 +89,29 @@ async function takerOf(client: PoolClient, triggerId: string, seq: number): Prom
   return latest !== undefined && hasConsumed(latest.consumed, latest) ? latest.handle : null;
 }
 
-/** The runs of these handles have ended. */
-export async function releaseHeld(client: PoolClient, handles: readonly string[]): Promise<void> {
-  const holders = await queryOn<{ id: string; handle: string }>(
-    client,
+/** The runs of these handles have ended. How many events they held. */
+export async function releaseHeld(session: Session, handles: readonly string[]): Promise<number> {
+  if (handles.length === 0) return 0;
+  const holders = await session.write<{ id: string; handle: string }>(
     'select trigger_id as id, handle from trigger_starts where handle = any($1::text[]) order by trigger_id',
     [handles],
   );
+  let released = 0;
   for (const { id, handle } of holders) {
-    await lockTurns(client, id);
-    const held = await queryOn<{ seq: number; name: string; position: number; consumed: Consumed }>(
-      client,
+    await session.write(LOCK_TURNS, [id, TURNS_SEED]);
+    const held = await session.write<{ seq: number; name: string; position: number; consumed: Consumed }>(
       `select s.seq, e.name, e.position, ${consumedBy('$1')} as consumed
        from trigger_starts s join published_events e using (seq) where s.held_by = $1 and s.state = 'held'`,
       [handle],
     );
     const isTaken = held.map((event) => hasConsumed(event.consumed, event));
-    await queryOn(
-      client,
+    await session.write(
       `update trigger_starts s set state = case when n.taken then 'taken' else 'waiting' end, not_before = now(),
          held_by = case when n.taken then s.held_by end
        from unnest($2::bigint[], $3::boolean[]) as n(seq, taken) where s.trigger_id = $1 and s.seq = n.seq`,
       [id, held.map(({ seq }) => seq), isTaken],
     );
+    released += held.length;
   }
+  return released;
 }

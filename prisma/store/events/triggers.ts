@@ -1,10 +1,10 @@
 /**
- * Triggers on Postgres. A database trigger queues each published event; `spread` (spread.ts) turns a queued event
+ * Triggers on Postgres. They have a place in the order of events (cursors.ts); `spread` (spread.ts) turns an event
  * into one start for each trigger that matches it; `claim` leases starts to whoever performs them.
  *
- * Invariants: rows are taken with SKIP LOCKED, so workers share them without waiting for each other; a
- * start is written in the transaction that takes its event off the queue, so an event is neither lost
- * nor spread twice; a lease that runs out returns the start.
+ * Invariants: starts are claimed with SKIP LOCKED, so workers share them without waiting for each other; a start is
+ * written in the transaction that moves the place of the triggers, so an event is neither lost nor spread twice; a lease
+ * that runs out returns the start.
  */
 import { randomUUID } from 'node:crypto';
 import type { PoolClient } from 'pg';
@@ -33,7 +33,7 @@ const IS_DUE = `not_before <= now() + interval '1 ms'`;
 
 /** Of all events, also of those that are not committed yet. */
 const LATEST_SEQ = '(select case when is_called then last_value else 0 end from published_events_seq_seq)';
-/** What was published while the trigger was paused may still be in the queue when it is resumed. */
+/** What was published while the trigger was paused may still be to come when it is resumed. */
 const AFTER_PAUSE = `case when t.is_paused then ${LATEST_SEQ} else t.after_seq end`;
 const PAUSE = `update triggers t set is_paused = $2, after_seq = ${AFTER_PAUSE} where id = $1 returning 1`;
 
@@ -77,7 +77,7 @@ const toStart = ({ handle, state, reason, heldBy, seq, eventId, eventName, data,
 export function triggers(database: Database, announcer: Announcer, listener: Listener): TriggerStore {
   return {
     ...registry(database, announcer),
-    spread: (verdictOf) => database.transaction((client) => spread(client, verdictOf)),
+    spread,
     claim: (limit, leaseMs, of) => claim(database, limit, leaseMs, of),
     takeTurn: (start) => takeTurn(database, start),
     settle: (start, how) => settle(database, start, how),
@@ -221,8 +221,6 @@ async function claim(
 ): Promise<ClaimedStart[]> {
   const [due] = await database.query(`select 1 from trigger_starts where state = 'waiting' and ${IS_DUE} limit 1`, []);
   if (due === undefined) return [];
-  // A run sees the events after the one that started it, which must have its place in the order by then.
-  await database.query('select place_events()', []);
   const rows = await database.query<StartRow & { attempts: number; trigger: TriggerRow & { createdAt: string } }>(
     `with due as (
        select d.trigger_id, d.seq from trigger_starts d join triggers q on q.id = d.trigger_id

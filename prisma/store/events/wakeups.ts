@@ -14,7 +14,7 @@ import type { RunEvent } from '../../../language/events/run-event.ts';
 import { connectionConfig } from '../connection/database.ts';
 import type { Database } from '../connection/database.ts';
 import type { Subscription } from '../contract/subscription.ts';
-import { changesStatus } from './status-events.ts';
+import { isTold } from './status-events.ts';
 
 const GATHER_MS = 10;
 const POLL_MS = 1_000;
@@ -87,9 +87,9 @@ export class Announcer {
   }
 }
 
-/** Steps that emit, and changes of a run's status, are events for others. */
+/** Steps that emit, and what a run tells of itself, are events for others. */
 const publishes = (event: RunEvent): boolean =>
-  event.type === 'step-finished' ? event.step === 'emit' : changesStatus(event);
+  event.type === 'step-finished' ? event.step === 'emit' : isTold(event);
 
 export class Listener {
   readonly #url: string;

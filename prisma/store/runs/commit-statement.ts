@@ -9,7 +9,6 @@ import type { Json } from '../../../language/json.ts';
 import type { RunEvent, RunStarted } from '../../../language/events/run-event.ts';
 import { inboxStatements } from './inbox.ts';
 import { incidentStatements } from './incidents.ts';
-import { noticeStatement } from '../events/notifications.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
 import { projectRun } from './run-projection.ts';
 import type { RunStarter } from '../contract/contract.ts';
@@ -72,8 +71,6 @@ export function commitStatement(commit: Commit): Statement | null {
     events,
   ).entries())
     parts.push(`incidents_${index} as (${statement})`);
-  const notices = noticeStatement((value) => parameters.add(value), commit.handle, events);
-  if (notices !== null) parts.push(`noticed as (${notices})`);
   if (forget.length > 0) {
     parts.push(
       `forgotten as (update journal set result = 'null'::json where handle = ${handle} and key = any(${parameters.add(forget)}::text[]))`,

@@ -8,7 +8,7 @@ import type { RunEvent } from '../../../language/events/run-event.ts';
 import { queryOn, type Database } from '../connection/database.ts';
 import { inboxStatements } from './inbox.ts';
 import { projectRun } from './run-projection.ts';
-import { keyOf } from '../events/status-events.ts';
+import { isTold, keyOf } from '../events/status-events.ts';
 
 /** Whoever goes on with a run: from which number, and how long history was. */
 export interface Attempt {
@@ -40,18 +40,15 @@ export function takeBack(database: Database, attempt: Attempt): Promise<boolean>
       [handle, from],
     );
     await queryOn(client, `delete from incidents where handle = $1 and seq >= $2 and ${OWN_NUMBER}`, [handle, from]);
-    if (!lost.some(({ event }) => shown.has(event.type))) return true;
+    const taken = lost.map(({ event }) => event);
+    await unpublish(client, handle, taken);
+    if (!taken.some(({ type }) => shown.has(type))) return true;
     const left = await queryOn<{ event: RunEvent }>(
       client,
       'select event from run_events where handle = $1 and type = any($2) order by seq',
       [handle, [...shown]],
     );
     const events = left.map(({ event }) => event);
-    await unpublish(
-      client,
-      handle,
-      lost.map(({ event }) => event),
-    );
     await standAs(client, handle, events);
     await askAs(client, attempt, events);
     return true;
@@ -72,9 +69,11 @@ async function isLatest(client: PoolClient, { handle, from, history }: Attempt):
 
 /** What happens instead may have the same number, and is told of, too. That a run has ended is told once. */
 async function unpublish(client: PoolClient, handle: string, lost: readonly RunEvent[]): Promise<void> {
+  const told = lost.filter(isTold);
+  if (told.length === 0) return;
   await queryOn(client, 'delete from published_events where handle = $1 and key = any($2)', [
     handle,
-    lost.map((event) => keyOf(event)),
+    told.map((event) => keyOf(event)),
   ]);
 }
 

@@ -8,7 +8,6 @@ import { createHash } from 'node:crypto';
 import { DatabaseError, escapeLiteral, type PoolClient } from 'pg';
 import { queryOn, type Database } from '../connection/database.ts';
 import { background } from './background.ts';
-import { followers } from './followers.ts';
 import { TablesRefused, type SystemTables, type Tables } from '../contract/system-contract.ts';
 
 const LOCK = "select pg_advisory_xact_lock(hashtext('sentinel system tables'))";
@@ -33,7 +32,6 @@ export function systemTables(database: Database): SystemTables {
   const known = (system: string): Promise<Applied[]> =>
     database.query<Applied>('select name, checksum from system_tables where system = $1', [system]);
   return {
-    ...followers(database),
     ...background(database),
     async apply(system, tables) {
       const pieces = piecesOf(tables);

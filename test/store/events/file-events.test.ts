@@ -9,6 +9,7 @@ import { openStore } from '../../../prisma/store/open-store.ts';
 import { CHANGES_MAX, FileEvents } from '../../../worker/triggers/file-events.ts';
 import { GitIgnores } from '../../../worker/triggers/git-ignores.ts';
 import { useStore } from '../harness/opened.ts';
+import { spread } from '../harness/triggered.ts';
 
 const opened = useStore();
 let project: string;
@@ -75,7 +76,7 @@ function ignoredByGit(path: string): boolean {
 const before = new Set<number>();
 async function seen(): Promise<{ name: string; data: unknown }[]> {
   const { triggers } = opened.store;
-  while ((await triggers.spread()) > 0);
+  while ((await spread(opened.store)) > 0);
   const fresh = (await triggers.starts(triggerId, 1000)).filter(({ event }) => !before.has(event.seq)).toReversed();
   for (const { event } of fresh) before.add(event.seq);
   return fresh.map(({ event: { name, data } }) => ({ name, data }));

@@ -5,7 +5,7 @@ import { filterVerdict } from '../../../language/events/trigger-filter.ts';
 import type { Json } from '../../../language/json.ts';
 import type { Trigger, TriggerStart } from '../../../prisma/store/contract/trigger-contract.ts';
 import { openStore } from '../../../prisma/store/open-store.ts';
-import { outside, useTriggers } from '../harness/triggered.ts';
+import { outside, spread, useTriggers } from '../harness/triggered.ts';
 
 const { opened, add, spreadAll } = useTriggers(filterVerdict);
 
@@ -92,8 +92,8 @@ test('many events, spread by several workers at once, are one start, of the last
   ];
   try {
     const seqs = await Promise.all(Array.from({ length: 350 }, (_, n) => publish({ n })));
-    const work = [opened.store, ...others].map(async ({ triggers }) => {
-      while ((await triggers.spread(filterVerdict)) > 0);
+    const work = [opened.store, ...others].map(async (store) => {
+      while ((await spread(store, filterVerdict)) > 0);
     });
     await Promise.all(work);
     await spreadAll();

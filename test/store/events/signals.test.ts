@@ -135,8 +135,8 @@ test('who subscribes while an event is being found unwanted finds it by itself',
   const worker = new Client({ connectionString: opened.database.url });
   await worker.connect();
   await worker.query('begin');
-  const looked = await worker.query<{ wanted: string[] }>('select wanted from wanted_events(1000)');
-  expect(looked.rows).toEqual([{ wanted: [] }]);
+  const looked = await worker.query<{ handles: string[] }>('select handles from claim_waiting(1000, 10)');
+  expect(looked.rows).toEqual([{ handles: [] }]);
   const taken = take('close:*');
   const first = await Promise.race([taken, sleep(300, 'still waiting')]);
   await worker.query('commit');

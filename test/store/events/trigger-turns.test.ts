@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { ClaimedStart } from '../../../prisma/store/contract/trigger-contract.ts';
 import { EARLIER_FIRST_MS, TURNS_SEED } from '../../../prisma/store/events/trigger-turns.ts';
 import { finished, started } from '../harness/opened.ts';
+import { TRIGGERS } from '../../../worker/triggers/dispatcher.ts';
 import { outside, rowOf, useTriggers } from '../harness/triggered.ts';
 
 const { opened, add, spreadAll, transaction } = useTriggers();
@@ -60,38 +61,25 @@ test('the first has its turn, later ones are held, and what it had not consumed 
   expect(await store.triggers.claim(10, 60_000)).toMatchObject([{ handle: third.handle }]);
 });
 
-test('an event waits for an earlier one that another worker has in hand, and is not started before it', async () => {
-  const { triggers } = opened.store;
-  await add();
-  const { seq } = await triggers.publish(outside({ name: 'git:first' }));
-  const other = await transaction();
-  await other.query('select 1 from trigger_queue where seq = $1 for update', [seq]);
-  await triggers.publish(outside({ name: 'git:second' }));
+test('starts are written in the order of events: while another worker has an earlier one in hand, there is none of a later one', async () => {
+  const { store } = opened;
+  const { id } = await add();
+  await store.triggers.publish(outside({ name: 'git:first' }));
+  await store.cursors.behind([TRIGGERS]);
+  const other = store.session();
+  const batch = await store.cursors.take(other, TRIGGERS);
+  expect(batch?.events.map(({ name }) => name)).toEqual(['git:first']);
+  await store.triggers.publish(outside({ name: 'git:second' }));
   await spreadAll();
-  const second = await claimNext();
-  expect(second.event.name).toBe('git:second');
-  expect(await triggers.takeTurn(second)).toBe('later');
-  await other.query('commit');
+  expect(await store.triggers.starts(id, 10)).toEqual([]);
+  // It dies, and another has both.
+  await other.close();
   await spreadAll();
-  const first = await claimNext();
-  expect(first.event.name).toBe('git:first');
-  expect(await triggers.takeTurn(first)).toBe('now');
-  await sleep(EARLIER_FIRST_MS);
-  const again = await claimNext();
-  expect(await triggers.takeTurn(again)).toBe('held');
-});
-
-test('what another trigger waits for holds up none of this one', async () => {
-  const { triggers } = opened.store;
-  await add();
-  for (const rest of [{ name: 'deploy:done' }, { project: '/b' }]) await triggers.publish(outside(rest));
-  const other = await transaction();
-  await other.query('select 1 from trigger_queue for update');
-  await triggers.publish(outside());
-  await spreadAll();
-  const start = await claimNext();
-  expect(await triggers.takeTurn(start)).toBe('now');
-  await other.query('commit');
+  expect((await store.triggers.starts(id, 10)).map(({ event }) => event.name)).toEqual(['git:second', 'git:first']);
+  const [first, second] = await store.triggers.claim(10, 60_000);
+  if (first === undefined || second === undefined) throw new Error('two are due');
+  expect(await store.triggers.takeTurn(second)).toBe('later');
+  expect(await store.triggers.takeTurn(first)).toBe('now');
 });
 
 test('a run sees an event that was written before the one that started it and committed after it', async () => {

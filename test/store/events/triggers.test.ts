@@ -8,7 +8,7 @@ import { CHAIN_MAX } from '../../../prisma/store/events/spread.ts';
 import type { OutsideEvent } from '../../../prisma/store/contract/trigger-contract.ts';
 import { openStore } from '../../../prisma/store/open-store.ts';
 import { finished, started } from '../harness/opened.ts';
-import { newTrigger, outside, rowOf, useTriggers } from '../harness/triggered.ts';
+import { newTrigger, outside, rowOf, spread, useTriggers } from '../harness/triggered.ts';
 
 const { opened, add, spreadAll } = useTriggers();
 
@@ -112,9 +112,11 @@ describe('what a trigger sees', () => {
   });
 });
 
-test('without triggers nothing is queued', async () => {
+test('what was published without any trigger is behind the first one', async () => {
   await opened.store.triggers.publish(outside());
-  expect(await opened.store.triggers.spread()).toBe(0);
+  const { id } = await add();
+  await spreadAll();
+  expect(await opened.store.triggers.starts(id, 10)).toEqual([]);
 });
 
 test('several stores share the work, and each start is claimed once', async () => {
@@ -125,8 +127,8 @@ test('several stores share the work, and each start is claimed once', async () =
   const others = [openStore({ url: opened.database.url }), openStore({ url: opened.database.url }), store];
   const handles: string[] = [];
   await Promise.all(
-    others.map(async ({ triggers }) => {
-      while ((await triggers.spread()) > 0);
+    others.map(async (other) => {
+      while ((await spread(other)) > 0);
     }),
   );
   await Promise.all(
@@ -295,7 +297,7 @@ describe('a trigger that is removed', () => {
     for (let turn = 0; turn < 20; turn += 1) {
       const { id } = await add();
       await Promise.all(Array.from({ length: 20 }, () => triggers.publish(outside())));
-      await Promise.all([triggers.spread(), triggers.spread(), sleep(turn % 5).then(() => triggers.remove(id))]);
+      await Promise.all([spread(opened.store), spread(opened.store), sleep(turn % 5).then(() => triggers.remove(id))]);
     }
     await spreadAll();
     const { rows } = await client.query<{ left: string }>(

@@ -10,6 +10,7 @@ import { BODY_BYTES_MAX, Webhooks } from '../../../worker/triggers/webhooks.ts';
 import { openStore } from '../../../prisma/store/open-store.ts';
 import { freePort } from '../../postgres.ts';
 import { useStore } from '../harness/opened.ts';
+import { spread } from '../harness/triggered.ts';
 import { defined } from '../../../language/defined.ts';
 
 const opened = useStore();
@@ -110,7 +111,7 @@ function send({
 }
 
 async function published(name: string): Promise<unknown[]> {
-  while ((await opened.store.triggers.spread()) > 0);
+  while ((await spread(opened.store)) > 0);
   return (await opened.store.triggers.starts(triggerId, 1000))
     .filter(({ event }) => event.name === name)
     .map(({ event }) => event.data);

@@ -9,12 +9,14 @@ import type {
   TriggerStore,
   VerdictOf,
 } from '../../../prisma/store/contract/trigger-contract.ts';
+import type { Store } from '../../../prisma/store/contract/contract.ts';
+import { TRIGGERS } from '../../../worker/triggers/dispatcher.ts';
 import { useStore, type Opened } from './opened.ts';
 
 export interface Triggered {
   opened: Opened;
   add: (rest?: Partial<NewTrigger>) => Promise<Trigger>;
-  /** Until nothing is queued that nobody else has in hand. */
+  /** Until the triggers have had every event. */
   spreadAll: () => Promise<void>;
   /** One that somebody else has begun: it ends with the test, where it has not been ended before. */
   transaction: () => Promise<Client>;
@@ -50,12 +52,26 @@ export const rowOf = (handle: string): NewRun => ({
   startedAt: Date.now(),
 });
 
-/** No trigger and no queued event outlasts a test. `verdictOf`: for triggers with filters. */
+/** Gives the triggers their next events, as a worker does. How many. */
+export async function spread(store: Store, verdictOf?: VerdictOf): Promise<number> {
+  await store.cursors.behind([TRIGGERS]);
+  const session = store.session();
+  try {
+    const batch = await store.cursors.take(session, TRIGGERS);
+    if (batch !== null) await store.triggers.spread(session, batch.events, verdictOf);
+    await session.end();
+    return batch?.events.length ?? 0;
+  } finally {
+    await session.close();
+  }
+}
+
+/** No trigger outlasts a test, and no event that it has not had. `verdictOf`: for triggers with filters. */
 export function useTriggers(verdictOf?: VerdictOf): Triggered {
   const opened = useStore();
   const triggers = (): TriggerStore => opened.store.triggers;
   const spreadAll = async (): Promise<void> => {
-    while ((await triggers().spread(verdictOf)) > 0);
+    while ((await spread(opened.store, verdictOf)) > 0);
   };
   afterEach(async () => {
     await spreadAll();

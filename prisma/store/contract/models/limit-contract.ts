@@ -1,4 +1,4 @@
-/** Rate limits and circuit breakers, shared by all workers of a database; and messages about runs that wait to be sent. */
+/** Rate limits and circuit breakers, shared by all workers of a database. */
 
 export interface Rate {
   perMinute?: number;
@@ -39,44 +39,5 @@ export interface LimitStore {
   settle(subject: string, breaker: Breaker, finding: string | null): Promise<void>;
   circuits(): Promise<CircuitState[]>;
   /** Removes uses that count no longer. */
-  sweep(): Promise<void>;
-}
-
-export type NoticeKind = 'failed' | 'stopped' | 'asked' | 'stuck';
-
-export interface Notice {
-  handle: string;
-  seq: number;
-  kind: NoticeKind;
-  at: number;
-}
-
-export interface NewDelivery {
-  /** The same id is one message, however often it is made. */
-  id: string;
-  handle: string;
-  event: NoticeKind;
-  url: string;
-  body: string;
-}
-
-export interface Delivery extends NewDelivery {
-  attempts: number;
-  madeAt: number;
-}
-
-export interface NotificationStore {
-  /** Of the runs of a project, oldest first. */
-  notices(project: string, limit: number): Promise<Notice[]>;
-  /** Messages for notices, which are then done with: one transaction. */
-  spread(project: string, notices: readonly Notice[], deliveries: readonly NewDelivery[]): Promise<void>;
-  /** Messages that are due now; nobody else gets them for the time of the lease. */
-  claim(project: string, limit: number, leaseMs: number): Promise<Delivery[]>;
-  sent(id: string): Promise<void>;
-  /** Tried again after that time; with null it is given up. */
-  failed(id: string, finding: string, againMs: number | null): Promise<void>;
-  /** How many messages of the last week were given up, with the last finding. */
-  givenUp(): Promise<{ count: number; finding: string | null; url: string | null }>;
-  /** Removes what was sent or given up a week ago, and notices that nobody took in a day. */
   sweep(): Promise<void>;
 }
