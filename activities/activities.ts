@@ -12,7 +12,6 @@ import type { OpenSession, RunContext, Store } from '../prisma/store/contract/co
 import { referredDefinitions } from '../prisma/store/values/referred-definitions.ts';
 import type { StepCheckpoints } from '../operations/checkpoints/step-checkpoints.ts';
 import { askForGroup } from './local/ask-for-group.ts';
-import { checkForm, digestOf } from './local/answers.ts';
 import { checkpointed, filesOf, writesFiles } from './steps/checkpointed.ts';
 import type { CommandContext, RunPort } from '../operations/command.ts';
 import { withLeases } from '../operations/leases.ts';
@@ -43,9 +42,8 @@ import {
   type StepOptions,
   type TurnRequest,
 } from '../interpreter/contract.ts';
-import { checkEdit, type EditToCheck } from './local/edits.ts';
-import { guarded } from './failures/guarded.ts';
-import { readGivenDefinition } from './local/nested-definition.ts';
+import { checkEdit, type EditToCheck, readGivenDefinition, checkForm, digestOf } from './local/ask-reader.ts';
+import { guarded } from './steps/failures.ts';
 import type { GivenDefinition } from '../language/read/nested-definition.ts';
 import { readStarted, referring, type Handed } from '../language/read/started-program.ts';
 import { publishEvent } from '../operations/events/publish-event.ts';

@@ -9,7 +9,7 @@ import { defined } from '../language/defined.ts';
 import type { InboxItem, Store } from '../prisma/store/contract/contract.ts';
 import { ClientError } from '../runs/client-error.ts';
 import { answerRun } from '../runs/steer-run.ts';
-import type { AnsweredQuestion, AnswerOptions } from './contract/answers.ts';
+import type { AnsweredQuestion, AnswerOptions } from './contract/requests.ts';
 import { isShownWhole, questionFor, settledItem, type FoundQuestion } from './lookup/find-question.ts';
 import { isWithinStep, STEP } from './rights/within-step.ts';
 import { standingText } from './lookup/standing-answer.ts';

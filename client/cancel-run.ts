@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InboxItem } from '../prisma/store/contract/contract.ts';
 import { idWithin } from './lookup/find-question.ts';
-import type { Forced } from './contract/forced.ts';
+import type { Forced } from './contract/requests.ts';
 import type { RunReport } from './lookup/run-report.ts';
 
 /** How long a run that is cancelled is waited for. */

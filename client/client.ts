@@ -25,15 +25,13 @@ import type { Incident, IncidentQuery } from '../prisma/store/contract/incident-
 import type { CostQuery, Costs } from '../prisma/store/contract/models/spending-contract.ts';
 import { everyEvent } from '../prisma/store/runs/every-event.ts';
 import { workflowIdOf, type ControlVerb, type RunState } from '../workflows/messages/messages.ts';
-import type { AnsweredQuestion, AnswerOptions } from './contract/answers.ts';
 import type { Cancelled, CancelOptions } from './cancel-run.ts';
 import { ClientError, refuseFault } from '../runs/client-error.ts';
-import { givenHandleFault } from '../runs/handles/given-handle.ts';
+import { givenHandleFault } from '../runs/handles.ts';
 import { asClientWould } from './contract/as-client-error.ts';
 import { putCassette } from './cassettes/stored-cassette.ts';
 import { runAt } from './lookup/run-at.ts';
 import { connectionsOf, type Connections } from './connect.ts';
-import type { ConnectOptions } from './contract/connect-options.ts';
 import {
   followLive,
   followRun,
@@ -47,24 +45,39 @@ import { noSuchRun } from './lookup/no-such-run.ts';
 import { reportOf, saidOf, webUrlOf, type RunReport } from './lookup/run-report.ts';
 import { samplesOf, type Sample, type SampleQuery } from './samples/samples.ts';
 import { transcriptsOf, type Transcript } from './lookup/transcripts.ts';
-import type { Retried, RetryOptions } from './contract/retrying.ts';
-import type { Started, StartOptions } from './contract/starting.ts';
-import type { TellOptions, ToldModel } from './contract/telling.ts';
+import type {
+  Started,
+  StartOptions,
+  Retried,
+  RetryOptions,
+  AnsweredQuestion,
+  AnswerOptions,
+  TellOptions,
+  ToldModel,
+  ConnectOptions,
+} from './contract/requests.ts';
 import type { EmitOptions, Emitted } from './triggers/outside-event.ts';
 
-export type { AnsweredQuestion, AnswerOptions } from './contract/answers.ts';
 export type { StepChanges } from '../operations/checkpoints/changes.ts';
 export type { Undone } from '../operations/checkpoints/undo.ts';
 export type { Cancelled } from './cancel-run.ts';
-export type { Forced, ForcedRun } from './contract/forced.ts';
 export { ClientError } from '../runs/client-error.ts';
 export type { FollowedEvent, FollowedPiece, FollowOptions } from './follow/follow-run.ts';
 export type { Transcript } from './lookup/transcripts.ts';
 export type { FailingRun, RunReport } from './lookup/run-report.ts';
 export type { CancelOptions } from './cancel-run.ts';
-export type { Retried, RetryOptions } from './contract/retrying.ts';
-export type { Started, StartOptions } from './contract/starting.ts';
-export type { TellOptions, ToldModel } from './contract/telling.ts';
+export type {
+  AnsweredQuestion,
+  AnswerOptions,
+  Forced,
+  ForcedRun,
+  Retried,
+  RetryOptions,
+  Started,
+  StartOptions,
+  TellOptions,
+  ToldModel,
+} from './contract/requests.ts';
 export type { EmitOptions, Emitted } from './triggers/outside-event.ts';
 
 export interface InboxQuery {

@@ -2,7 +2,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
 import { defined } from '../language/defined.ts';
-import type { Started, StartOptions } from './contract/starting.ts';
+import type { Started, StartOptions } from './contract/requests.ts';
 import type { OpenClient } from './open-client.ts';
 
 export interface CommandRun extends Pick<StartOptions, 'host' | 'policy'> {

@@ -12,7 +12,7 @@ import { policiesOfProject } from '../runs/policies.ts';
 import type { RunServices } from '../runs/start-run.ts';
 import type { Temporal } from '../runs/temporal-connection.ts';
 import { asClientError, asClientWould } from './contract/as-client-error.ts';
-import type { ConnectOptions } from './contract/connect-options.ts';
+import type { ConnectOptions } from './contract/requests.ts';
 
 const PING_MAX_MS = 3_000;
 const POOL_SIZE = 3;

@@ -13,7 +13,7 @@ import { settleRun, type OutsideEnd, type Settled } from '../runs/settle-run.ts'
 import { handleOf, workflowIdOf } from '../workflows/messages/messages.ts';
 import type { Config } from '../services/config/config.ts';
 import type { Cancelled } from './cancel-run.ts';
-import type { Forced, ForcedRun } from './contract/forced.ts';
+import type { Forced, ForcedRun } from './contract/requests.ts';
 import { reportOf, reportWithoutRow, webUrlOf } from './lookup/run-report.ts';
 import { noSuchRun } from './lookup/no-such-run.ts';
 import { pollUntil } from './follow/poll-until.ts';

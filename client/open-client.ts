@@ -19,7 +19,7 @@ import type {
 } from './contract/shown.ts';
 import type { SavedIfUp } from './find-definition.ts';
 import { emittedBy, emittedData } from './follow/emitted-data.ts';
-import type { GroupReport } from './lookup/run-groups.ts';
+import type { GroupReport } from './lookup/run-places.ts';
 import type { DefinitionFile } from './saved-copy.ts';
 import { performCommand } from './perform.ts';
 import type { Steering } from './triggers/triggers.ts';
@@ -118,7 +118,7 @@ export class OpenClient extends SentinelClient {
 
   /** The groups of runs that go on, by handle. */
   async groupsOf(handles: readonly string[]): Promise<ReadonlyMap<string, GroupReport>> {
-    const [store, { groupsOf }] = await Promise.all([this.store(), import('./lookup/run-groups.ts')]);
+    const [store, { groupsOf }] = await Promise.all([this.store(), import('./lookup/run-places.ts')]);
     return groupsOf(store, handles);
   }
 

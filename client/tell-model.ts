@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { ClientError } from '../runs/client-error.ts';
 import { stateOfRun, tellRun } from '../runs/steer-run.ts';
-import type { TellOptions, ToldModel } from './contract/telling.ts';
+import type { TellOptions, ToldModel } from './contract/requests.ts';
 import { runAt } from './lookup/run-at.ts';
 import { defined } from '../language/defined.ts';
 

@@ -27,7 +27,7 @@ import { inheritanceOf, reachOf } from './reach.ts';
 import { previewOf } from '../language/events/preview.ts';
 import { defined } from '../language/defined.ts';
 import { withoutResults } from './results.ts';
-import { refusedAction } from './judge.ts';
+import { refusedAction } from './judges.ts';
 import { record, type Walk } from './walk-state.ts';
 import { retryOf } from './retries.ts';
 

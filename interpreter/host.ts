@@ -12,8 +12,7 @@ import type { Handed, StartedProgram } from '../language/read/started-program.ts
 import type { PublishedEvent } from '../language/events/published-event.ts';
 import type { Question } from '../language/events/question.ts';
 import type { RunEvent } from '../language/events/run-event.ts';
-import type { Allowed } from './allowed.ts';
-import type { Verdict } from './verdict.ts';
+import type { Verdict, Allowed } from './verdict.ts';
 import { withoutListResults } from './list-portions.ts';
 import type { BlockFrame, LoopFrame, ModelFrame, Tally } from './position.ts';
 import type { CommandEffect, Reply, RunBudget, RunLimits, Flow, Variables, Usage, Halt, Place } from './effect.ts';

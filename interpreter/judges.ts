@@ -17,12 +17,14 @@ import { kindsOfCommand, rulesFor, type ActionFacts } from '../language/policy/j
 import type { PolicyRule } from '../language/policy/policy.ts';
 import { approvalRule } from './approval-rules.ts';
 import { lackingFor, priceOf } from './budget.ts';
-import type { Limit } from './effect.ts';
-import { shieldOf } from './host.ts';
+import type { Limit, Effect } from './effect.ts';
+import { shieldOf, type Strand } from './host.ts';
 import { limitReached } from './limits.ts';
 import type { Walk } from './walk-state.ts';
-import type { Action, Judge } from './action.ts';
-import type { Finding } from './verdict.ts';
+import { type Action, type Judge, actionOf } from './action.ts';
+import { type Finding, refusalIn, type Refusal, type Verdict } from './verdict.ts';
+import { defined } from '../language/defined.ts';
+import type { FailureInfo } from '../language/failure.ts';
 
 const allow = (rule: string): Finding[] => [{ rule, verdict: 'allow' }];
 
@@ -171,4 +173,34 @@ const approval: Judge = {
   },
 };
 
-export const JUDGES: readonly Judge[] = [foreseen, reservedEvents, mode, policies, nesting, time, budget, approval];
+const JUDGES: readonly Judge[] = [foreseen, reservedEvents, mode, policies, nesting, time, budget, approval];
+
+/** What the list says of an action: all verdicts in order, up to the first refusal. */
+export function judge(action: Action, walk: Walk, strand: Strand, judges: readonly Judge[] = JUDGES): Verdict[] {
+  const verdicts: Verdict[] = [];
+  for (const one of judges) {
+    for (const finding of one.judge(action, walk, strand)) {
+      verdicts.push({ ...finding, stage: one.stage });
+      if (finding.verdict === 'refuse') return verdicts;
+    }
+  }
+  return verdicts;
+}
+
+export const failureOf = ({ code, message, details }: Refusal): FailureInfo => ({
+  code,
+  message,
+  retryable: false,
+  ...defined({ details }),
+});
+
+const RIGHTS = JUDGES.filter(({ stage }) => stage === 'simulate' || stage === 'policy');
+
+/** Whether an action may be at all, which is said before what is wrong with how it is written. */
+export function refusedAction(walk: Walk, strand: Strand, effect: Effect): FailureInfo | null {
+  const verdicts = judge(actionOf(walk, effect), walk, strand, RIGHTS);
+  const refusal = refusalIn(verdicts);
+  if (refusal === null) return null;
+  walk.host.judged(effect.key, verdicts);
+  return failureOf(refusal);
+}

@@ -21,7 +21,7 @@ import { defined } from '../language/defined.ts';
 import { isCancelled, type RunInput, type Strand } from './host.ts';
 import type { Walk } from './walk-state.ts';
 import { limitsOf, runningMs } from './limits.ts';
-import type { Allowed } from './allowed.ts';
+import type { Allowed } from './verdict.ts';
 
 const passingScore = 80;
 const resultsKeptMax = 100;

@@ -13,10 +13,9 @@ import type { Strand } from './host.ts';
 import { holdAtLimit } from './limits.ts';
 import type { Walk } from './walk-state.ts';
 import { actionOf } from './action.ts';
-import { Allowed } from './allowed.ts';
 import { foresee, resolve } from './foresee.ts';
-import { failureOf, judge } from './judge.ts';
-import { asksIn, refusalIn, type Asking } from './verdict.ts';
+import { failureOf, judge } from './judges.ts';
+import { asksIn, refusalIn, type Asking, Allowed } from './verdict.ts';
 
 /** What a person decided about an action. */
 export type Decision = { perform: Effect } | { flow: Flow } | { failure: FailureInfo; skip: boolean };

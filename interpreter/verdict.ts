@@ -1,6 +1,6 @@
-/** What is said of an action before it happens. */
+/** What is said of an action before it happens, and the effect that nothing said against. */
 import type { JsonObject } from '../language/json.ts';
-import type { Limit } from './effect.ts';
+import type { Limit, Effect } from './effect.ts';
 
 /** In this order: what it would do, whether it may be, whether there is room for it, whether somebody lets it. */
 export const STAGES = ['simulate', 'policy', 'limits', 'approval'] as const;
@@ -26,3 +26,19 @@ export function refusalIn(verdicts: readonly Verdict[]): Refusal | null {
 
 export const asksIn = (verdicts: readonly Verdict[]): Asking[] =>
   verdicts.filter((verdict): verdict is Asking => verdict.verdict === 'ask');
+
+/** An effect that the whole list of judges has passed. Hosts perform nothing else, and only pass-action.ts makes one. */
+export class Allowed {
+  readonly effect: Effect;
+
+  private constructor(effect: Effect) {
+    this.effect = effect;
+  }
+
+  /** A refusal lets nothing through, whoever asks for it. */
+  static by(verdicts: readonly Verdict[], effect: Effect): Allowed {
+    if (verdicts.length === 0 || verdicts.some(({ verdict }) => verdict === 'refuse'))
+      throw new Error(`bug: "${effect.key}" is to be done, and not all judges let it`);
+    return new Allowed(effect);
+  }
+}

@@ -7,7 +7,7 @@ import { findCommand, type Catalogue, type CommandFacts } from '../language/cata
 import { depthFault, isJsonObject, valueFault, type Json, type ValueFault } from '../language/json.ts';
 import { Failure } from '../world/failures/failures.ts';
 import { toolNameProblems } from '../language/models/tool-names.ts';
-import { durationIn } from '../language/references/duration.ts';
+import { durationIn } from '../language/references/times.ts';
 import { defined } from '../language/defined.ts';
 import { CallsWithin } from './calls-within.ts';
 import { callerOf, doorOf, type Door } from './caller.ts';

@@ -15,13 +15,13 @@ import {
   type ScheduleOptions,
 } from '@temporalio/client';
 import { entriesFor } from '../language/catalogue.ts';
-import { givenHandleFault } from './handles/given-handle.ts';
+import { givenHandleFault } from './handles.ts';
 import { startValues } from '../language/inputs/declared-inputs.ts';
 import { inputFault } from '../language/inputs/refused-inputs.ts';
 import type { JsonObject } from '../language/json.ts';
 import type { Trigger } from '../language/model.ts';
 import { spelledNearly } from '../language/read/remedies/meant-word.ts';
-import { zoneIn } from '../language/references/time-zone.ts';
+import { zoneIn } from '../language/references/times.ts';
 import { contentHash } from '../prisma/store/values/content-hash.ts';
 import { scheduleOwner } from '../prisma/store/values/secrets.ts';
 import { handleOf, workflowIdOf, WORKFLOW_TYPE } from '../workflows/messages/messages.ts';

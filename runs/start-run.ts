@@ -27,7 +27,7 @@ import { workflowIdOf, WORKFLOW_TYPE } from '../workflows/messages/messages.ts';
 import { memoOf, searchAttributesOf } from '../workflows/messages/search-attributes.ts';
 import { ClientError, refuseFault } from './client-error.ts';
 import { besides } from './policies.ts';
-import { newHandle } from './handles/new-handle.ts';
+import { newHandle } from './handles.ts';
 import { referencesOf } from './library.ts';
 import { sandboxProblem } from './sandbox-check.ts';
 import { sealEnvironment, withHanded } from './seal-environment.ts';
@@ -55,7 +55,7 @@ export interface StartRequest {
   inputs: JsonObject;
   project: string;
   persona: string;
-  /** Defaults to a new one (handles/new-handle.ts). */
+  /** Defaults to a new one (handles.ts). */
   handle?: string;
   /** Draws a new handle from the definition's name; one that is taken is drawn again. */
   draw?: (name: string) => string;

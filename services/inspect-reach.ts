@@ -1,9 +1,13 @@
-/** Who else of this machine reaches the embedded Temporal server and its Web UI: `doctor` and `status` say it. */
+/**
+ * Who else of this machine reaches the embedded Temporal server and its Web UI, and through which proxy Sentinel reaches
+ * servers elsewhere: `doctor` and `status` say it.
+ */
 import { request } from 'node:http';
 import type { Environment } from './config/config.ts';
 import type { TemporalState } from './config/services-state.ts';
 import type { DoctorEntry } from './doctor-entry.ts';
 import { findDoor } from './temporal/door.ts';
+import { exceptionsIn, proxyOf, shownProxy, UnusableProxy } from '../world/http/proxy.ts';
 
 const NAME = 'other users';
 
@@ -34,4 +38,24 @@ export function askOverSocket(socketPath: string, timeoutMs: number): Promise<nu
     asking.once('error', reject);
     asking.end();
   });
+}
+
+const KINDS = ['https', 'http'] as const;
+
+/** Of the environment, without the password. */
+export function inspectProxy(env: Environment): DoctorEntry {
+  const entry = { name: 'proxy', ok: true, where: null, version: null };
+  try {
+    const named = KINDS.flatMap((kind) => {
+      const proxy = proxyOf(kind, env);
+      return proxy === null ? [] : [`${kind}:// through ${shownProxy(proxy)}`];
+    });
+    if (named.length === 0) return { ...entry, found: 'none: servers elsewhere are asked directly' };
+    const exceptions = exceptionsIn(env);
+    const without = exceptions === '' ? 'this machine' : `this machine and ${exceptions}`;
+    return { ...entry, found: `${named.join(', ')}; without it ${without}` };
+  } catch (error) {
+    if (!(error instanceof UnusableProxy)) throw error;
+    return { ...entry, ok: false, found: error.message, remedy: `Correct ${error.variable}, or unset it.` };
+  }
 }

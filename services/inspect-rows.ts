@@ -3,7 +3,6 @@ import type { Store } from '../prisma/store/contract/contract.ts';
 import type { CircuitState } from '../prisma/store/contract/models/limit-contract.ts';
 import type { HeldCursor } from '../prisma/store/contract/cursor-contract.ts';
 import type { HeldTask } from '../prisma/store/contract/system-contract.ts';
-import { circuitWords } from './circuit-words.ts';
 import type { DoctorEntry } from './doctor-entry.ts';
 
 /** Empty where the database does not answer, or has not the tables of this version. */
@@ -96,4 +95,11 @@ export async function asked<Result>(
   } finally {
     await store.close().catch(() => undefined);
   }
+}
+
+/** How a circuit breaker stands, in words. */
+export function circuitWords({ state, failures, openUntil, finding }: CircuitState): string {
+  const until = openUntil === null ? '' : new Date(openUntil).toISOString();
+  const held = state === 'open' ? `not called until ${until}` : 'the next request tests whether it answers again';
+  return `${state === 'closed' ? 'called as usual' : held}, after ${failures} failures in a row: ${finding}`;
 }

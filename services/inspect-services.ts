@@ -18,8 +18,7 @@ import { ATTRIBUTE_NAMES, describe, missingSearchAttributes } from './temporal/s
 import { readServicesState, type ServicesState } from './config/services-state.ts';
 import { webhookState } from './webhook-state.ts';
 import type { DoctorEntry } from './doctor-entry.ts';
-import { askOverSocket, reachOf } from './inspect-reach.ts';
-import { inspectProxy } from './inspect-proxy.ts';
+import { askOverSocket, reachOf, inspectProxy } from './inspect-reach.ts';
 import { inspectFailing } from './inspect-failing.ts';
 import { asked, inspectRows } from './inspect-rows.ts';
 import { inspectProjectWorkers, inspectWorker } from './inspect-worker.ts';

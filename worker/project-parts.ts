@@ -6,7 +6,7 @@ import { builtInCatalogue, builtInSettings } from '../systems/catalogue.ts';
 import type { ChangingCommands } from '../operations/registry.ts';
 import type { Failure } from '../world/failures/failures.ts';
 import type { McpServers } from '../activities/mcp/servers.ts';
-import { notAccepted } from '../world/mcp/not-accepted.ts';
+import { notAccepted } from '../world/mcp/settings.ts';
 import { mcpTools, projectCommands } from '../runs/commands/project-commands.ts';
 import { acceptedReader, toolsDigest, type AcceptedServers } from '../services/config/accepted-tools.ts';
 import type { Config } from '../services/config/config.ts';

@@ -28,7 +28,7 @@ import type { RunContext, Store } from '../prisma/store/contract/contract.ts';
 import { ownMasker } from '../world/own-keys/own-keys.ts';
 import { tellToHandBack } from '../activities/turns/run-agent.ts';
 import { previewOf } from '../language/events/preview.ts';
-import type { Executions } from './seal/own-executions.ts';
+import type { Executions } from './own-executions.ts';
 import type { RunSinks } from '../workflows/host/recording.ts';
 
 /** What a worker was handed of a run. */

@@ -14,8 +14,7 @@ import { type Command, type CommandContext, defineCommand } from '../../operatio
 import { Failure } from '../../world/failures/failures.ts';
 import { callValue } from '../../world/mcp/call-value.ts';
 import { McpConnection, type CallLimits } from '../../world/mcp/connection.ts';
-import { notAccepted } from '../../world/mcp/not-accepted.ts';
-import type { McpTool, OfferedTool, ServerSettings } from '../../world/mcp/settings.ts';
+import { type McpTool, type OfferedTool, type ServerSettings, notAccepted } from '../../world/mcp/settings.ts';
 
 export interface McpParts {
   servers: { readonly [name: string]: ServerSettings };

@@ -21,7 +21,7 @@ import { drive } from '../../interpreter/drive.ts';
 import type { RunInput } from '../../interpreter/host.ts';
 import type { Position } from '../../interpreter/position.ts';
 import type { Effect, Reply, Variables } from '../../interpreter/effect.ts';
-import { lastingFailure } from '../failures/lasting-failure.ts';
+import { lastingFailure } from '../steps/failures.ts';
 import { walkStrand } from '../../interpreter/walk/walk.ts';
 import { SegmentHost } from './segment-host.ts';
 import { walkFrom } from './walk-from.ts';

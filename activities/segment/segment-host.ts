@@ -17,7 +17,7 @@ import {
   PassingHost,
 } from '../../interpreter/host.ts';
 import type { Effect, Place, Reply } from '../../interpreter/effect.ts';
-import type { Allowed } from '../../interpreter/allowed.ts';
+import type { Allowed } from '../../interpreter/verdict.ts';
 import type { BlockFrame } from '../../interpreter/position.ts';
 import { isPlain } from '../../interpreter/walk/plain-steps.ts';
 

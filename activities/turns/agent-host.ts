@@ -4,7 +4,7 @@
  */
 import { isQuick } from '../../interpreter/build-effect.ts';
 import type { CommandEffect, Effect, Reply, TurnEffect } from '../../interpreter/effect.ts';
-import type { Allowed } from '../../interpreter/allowed.ts';
+import type { Allowed } from '../../interpreter/verdict.ts';
 import { PassingHost, type Gate, type Host, type RestEnd, type RunInput, type Strand } from '../../interpreter/host.ts';
 import type { Json } from '../../language/json.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';

@@ -7,7 +7,7 @@ import { callResultLengthMax, picturesMax } from '../../language/limits.ts';
 import { withoutPictures } from '../../language/models/pictures.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { PlacedMessage } from '../../prisma/store/contract/models/conversation-contract.ts';
-import { shortenedText } from '../../language/models/shortened-text.ts';
+import { shortenedText } from '../../language/models/left-out.ts';
 import type { ImageBlock } from '../../world/models/port/message.ts';
 import { resultRow } from './conversation.ts';
 import { isImageType } from './images.ts';

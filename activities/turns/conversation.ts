@@ -9,11 +9,7 @@ import { besidesPart, type PlacedMessage } from '../../prisma/store/contract/mod
 import type { Message, ToolResultBlock, UserBlock, UserMessage } from '../../world/models/port/message.ts';
 import { imageOf } from './images.ts';
 import type { Prompt } from '../../world/models/prompt.ts';
-import { answerNow } from './prompts/answer-now.ts';
-import { repair } from './prompts/repair.ts';
-import { selfCheck } from './prompts/self-check.ts';
-import { stuck } from './prompts/stuck.ts';
-import { told } from './prompts/told.ts';
+import { told, repair, selfCheck, stuck, answerNow } from './prompts/prompts.ts';
 
 /** Of the answer itself; its calls' results follow. */
 const RESULTS = 1;

@@ -4,7 +4,7 @@ import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { SpendingOf } from '../../prisma/store/contract/models/spending-contract.ts';
 import type { TokenUsage } from '../../language/models/token-usage.ts';
 import type { TurnTape } from '../../world/models/port/turn.ts';
-import { costOf } from '../../world/models/records/cost.ts';
+import { costOf } from '../../world/models/records/facts.ts';
 import type { AnsweringModel, ModelRequest } from './cassettes/answering.ts';
 
 export class TurnTapes {

@@ -31,7 +31,7 @@ import {
   type TurnResult,
 } from '../../world/models/port/turn.ts';
 import { failureOf } from '../../world/models/provider/take-turn.ts';
-import { costOf } from '../../world/models/records/cost.ts';
+import { costOf } from '../../world/models/records/facts.ts';
 import { wireName } from '../../language/models/tool-names.ts';
 import { defined } from '../../language/defined.ts';
 import { NO_MODEL } from '../../world/models/resolve/resolve-model.ts';
@@ -52,14 +52,12 @@ import { shown, type Plan } from './compaction/view.ts';
 import { hasOpening, promptsIn, readRows, saidBefore, withoutTools, type Conversed } from './conversation.ts';
 import { ownMasker } from '../../world/own-keys/own-keys.ts';
 import { maskConversed } from './mask-conversed.ts';
-import { highlight } from './prompts/highlight.ts';
 import type { LiveTurn } from './live/live-turn.ts';
-import { toolsInText } from './prompts/tools-in-text.ts';
+import { toolsInText, highlight } from './prompts/prompts.ts';
 import { TurnTapes } from './raw-answers.ts';
 import { keepFailed, spentIn } from './spending.ts';
-import { toldBy, type Told } from './tools/told-calls.ts';
-import { toolsFor } from './tools/tools.ts';
-import { optionsOf, toolsOf } from './turn-options.ts';
+import { toldBy, type Told } from './told-calls.ts';
+import { optionsOf, toolsOf, toolsFor } from './turn-options.ts';
 import { turnFailure, unusableAnswer } from './turn-failures.ts';
 
 export interface TurnParts {

@@ -4,8 +4,7 @@ import { NO_USAGE, tokensOf, type TokenUsage } from '../../language/models/token
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { Spent, SpendingOf } from '../../prisma/store/contract/models/spending-contract.ts';
 import { Failure } from '../../world/failures/failures.ts';
-import { costOf } from '../../world/models/records/cost.ts';
-import type { Prices } from '../../world/models/records/facts.ts';
+import { type Prices, costOf } from '../../world/models/records/facts.ts';
 
 /** As the details of a failure have it; `usd` is null where nobody knows the price. */
 export function spentIn(usage: TokenUsage, prices: Prices | null): JsonObject {

@@ -12,7 +12,7 @@ import type { ModelFacts } from '../../world/models/records/facts.ts';
 import { estimateRequest } from '../../world/models/request/estimate.ts';
 import { fitContext, roomFor, type ContextPart } from '../../world/models/request/fit-context.ts';
 import { CONTEXT, readRows } from './conversation.ts';
-import { context as prompt } from './prompts/context.ts';
+import { context as prompt } from './prompts/prompts.ts';
 
 interface Asked {
   rows: readonly PlacedMessage[];

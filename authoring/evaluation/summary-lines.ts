@@ -1,5 +1,5 @@
 /** What an evaluation came to, for people. */
-import { dollars } from '../../language/events/cost-words.ts';
+import { dollars } from '../../language/events/event-words.ts';
 import type { Paint } from '../../client/show/paint.ts';
 import { OUTCOME_CHECK } from './checks.ts';
 import type { EvaluationOutcome } from './run-evaluation.ts';

@@ -1,7 +1,7 @@
 /** A run on the screen: a line for each event as it comes, and on a terminal the steps under way. */
 import type { FollowedEvent, FollowedPiece } from '../../client/follow/follow-run.ts';
 import type { Json } from '../../language/json.ts';
-import { failureWords } from '../../client/show/failure-words.ts';
+import { failureWords } from '../../client/show/trace-words.ts';
 import { depthOf } from '../../client/show/step-keys.ts';
 import { belowStep, durationText, eventLine, isOfRun, oneLine, questionDetails } from '../../client/show/trace.ts';
 import type { Output } from '../output/output.ts';

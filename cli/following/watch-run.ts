@@ -18,7 +18,7 @@ import type { Output } from '../output/output.ts';
 import { howToAnswer } from '../output/question-lines.ts';
 import { reportLines } from '../output/report-lines.ts';
 import { RunView } from './run-view.ts';
-import { saidByFailed } from './said-by-failed.ts';
+import { exitCodeOf } from '../../client/show/trace.ts';
 
 const DETACH_MS = 2000;
 const ASKED_MS = 2000;
@@ -143,4 +143,29 @@ function onInterrupts(client: OpenClient, handle: string, output: Output, detach
       process.off('SIGINT', press);
     },
   };
+}
+
+/**
+ * The last lines that a step wrote to stderr, where it failed or its process ended non-zero; of a long line its beginning
+ * and its end: the whole of it is for `logs`.
+ */
+const LINES_MAX = 10;
+const LINE_CHARS_MAX = 2000;
+
+export async function saidByFailed(
+  client: Pick<OpenClient, 'logs'>,
+  { handle, event }: FollowedEvent,
+): Promise<string[]> {
+  if (event.type !== 'step-finished' || (event.step !== 'shell' && event.step !== 'command')) return [];
+  if (event.failure === undefined && exitCodeOf(event) === 0) return [];
+  const { lines } = await client.logs(handle, { stream: 'stderr', step: event.key }, LINES_MAX);
+  return lines.map(({ text }) => cutLine(text));
+}
+
+/** On one line, with what was left out in characters. */
+export function cutLine(text: string): string {
+  if (text.length <= LINE_CHARS_MAX) return text;
+  const half = LINE_CHARS_MAX / 2;
+  const [begin, end] = [text.slice(0, half), text.slice(-half)];
+  return `${begin} [… ${text.length - 2 * half} characters …] ${end}`.replaceAll(/\p{Surrogate}/gu, '\uFFFD');
 }

@@ -2,9 +2,8 @@
 import type { RunOutcome, RunStatus } from '../../language/events/run-event.ts';
 import { previewOf, shortened } from '../../language/events/preview.ts';
 import type { Paint } from '../../client/show/paint.ts';
-import { groupWords } from '../../language/events/group-words.ts';
-import type { GroupReport } from '../../client/lookup/run-groups.ts';
-import type { LeaseReport } from '../../client/lookup/run-leases.ts';
+import { groupWords } from '../../language/events/event-words.ts';
+import type { GroupReport, LeaseReport } from '../../client/lookup/run-places.ts';
 import type { FailingRun, RunReport } from '../../client/lookup/run-report.ts';
 import { durationText, oneLine } from '../../client/show/trace.ts';
 

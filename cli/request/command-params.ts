@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { text as textOf } from 'node:stream/consumers';
 import { isJsonObject, type JsonObject } from '../../language/json.ts';
-import { durationIn } from '../../language/references/duration.ts';
+import { durationIn } from '../../language/references/times.ts';
 import { nearestOf } from '../../client/nearest.ts';
 import type { ListedCommand } from '../../client/lookup/command-list.ts';
 import { givenJson } from './given-json.ts';

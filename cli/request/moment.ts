@@ -1,6 +1,5 @@
 /** A moment in the past, as a person writes it: a date, a time, or how long ago. */
-import { lengthIn } from '../../language/references/duration.ts';
-import { missingDay, momentIn } from '../../language/references/moment.ts';
+import { lengthIn, missingDay, momentIn } from '../../language/references/times.ts';
 import { usage } from './usage.ts';
 
 /** How far a calendar reaches. */

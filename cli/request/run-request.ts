@@ -5,7 +5,7 @@ import { faultOfValues, isJsonObject, valueFault, type Json, type JsonObject } f
 import type { Definition } from '../../language/model.ts';
 import { BUILT_INS, isSafeName } from '../../language/expression/scope.ts';
 import { refuseFault } from '../../runs/client-error.ts';
-import { givenHandleFault } from '../../runs/handles/given-handle.ts';
+import { givenHandleFault } from '../../runs/handles.ts';
 import type { Known } from '../../client/read-definition.ts';
 import { readExactly } from './given-json.ts';
 import { usage } from './usage.ts';

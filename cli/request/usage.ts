@@ -1,6 +1,6 @@
 /** Mistakes in what was typed: one sentence that says what to do instead. */
 import { Option } from 'commander';
-import { durationIn, DURATION_WORDS } from '../../language/references/duration.ts';
+import { durationIn, DURATION_WORDS } from '../../language/references/times.ts';
 import { ClientError } from '../../runs/client-error.ts';
 
 export function usage(message: string): ClientError {

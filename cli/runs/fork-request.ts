@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { OpenClient } from '../../client/open-client.ts';
 import type { ForkRequest } from '../../client/history/fork-run.ts';
-import { againWords } from '../../client/show/item-words.ts';
+import { againWords } from '../../client/show/trace-words.ts';
 import { watchRun } from '../following/watch-run.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import type { Output } from '../output/output.ts';

@@ -1,6 +1,6 @@
 /** `sentinel costs [HANDLE]`. */
 import type { Command } from 'commander';
-import { dollars } from '../../language/events/cost-words.ts';
+import { dollars } from '../../language/events/event-words.ts';
 import { defined } from '../../language/defined.ts';
 import { COST_GROUPS, type CostGroup, type CostSum } from '../../client/contract/shown.ts';
 import { openOutput, type Output } from '../output/output.ts';

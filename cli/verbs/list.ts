@@ -5,7 +5,7 @@ import type { RunOutcome, RunStatus } from '../../language/events/run-event.ts';
 import type { Run, RunQuery } from '../../client/contract/shown.ts';
 import { durationText } from '../../client/show/trace.ts';
 import type { FailingRun } from '../../client/lookup/run-report.ts';
-import type { GroupReport } from '../../client/lookup/run-groups.ts';
+import type { GroupReport } from '../../client/lookup/run-places.ts';
 import { waitingBelow } from '../../client/lookup/waiting-runs.ts';
 import { openOutput } from '../output/output.ts';
 import { statusText } from '../output/report-lines.ts';

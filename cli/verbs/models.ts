@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { ShownModel, ShownProvider } from '../../world/models/inventory.ts';
 import type { CircuitState } from '../../client/contract/shown.ts';
-import { circuitWords } from '../../services/circuit-words.ts';
+import { circuitWords } from '../../services/inspect-rows.ts';
 import type { Prices } from '../../world/models/records/facts.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';

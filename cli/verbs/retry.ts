@@ -5,9 +5,9 @@ import { retryPlace } from '../../client/history/retry-place.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput } from '../output/output.ts';
 import { forkOptions, forkRequest, startFork, type ForkOptions } from '../runs/fork-request.ts';
-import { itemNumbers } from '../runs/item-numbers.ts';
 import { withRun } from '../runs/run-named.ts';
 import { defined } from '../../language/defined.ts';
+import { usage } from '../request/usage.ts';
 
 interface Options extends ForkOptions {
   at?: string;
@@ -58,4 +58,21 @@ async function retry(given: string, options: Options): Promise<number> {
       );
     return startFork(client, { ...request, handle, ...place }, options, output);
   });
+}
+
+/** No list has more. */
+const itemMax = 999_999;
+
+/** Of `--items`, which items of a list, counted from 0: `failed`, or numbers and ranges: `3,7-9`. */
+export function itemNumbers(text: string): ItemsAsked {
+  if (text === 'failed') return 'failed';
+  const wrong = usage(`--items is "${text}"; write "failed", or numbers and ranges that count from 0: --items 3,7-9.`);
+  const items = new Set<number>();
+  for (const part of text.split(',')) {
+    const [, from = '', to = from] = /^\s*(\d+)\s*(?:-\s*(\d+)\s*)?$/.exec(part) ?? [];
+    const [first, last] = [Number(from), Number(to)];
+    if (from === '' || first > last || last > itemMax) throw wrong;
+    for (let item = first; item <= last; item += 1) items.add(item);
+  }
+  return [...items].toSorted((a, b) => a - b);
 }

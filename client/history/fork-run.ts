@@ -4,7 +4,7 @@
  */
 import { closest } from 'fastest-levenshtein';
 import { placeIn, stepAt } from '../../language/edit.ts';
-import { isCall } from '../../language/models/call-keys.ts';
+import { isCall } from '../../language/models/turn-keys.ts';
 import { faultOfValues, type JsonObject } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
 import type { Policy } from '../../language/policy/policy.ts';
@@ -25,7 +25,7 @@ import type { RetraceTarget, Standing } from '../../workflows/history/retrace.ts
 import { adoptBounds, cleansUpCancelled, frameDifferences } from '../../workflows/history/same-frames.ts';
 import type { Position } from '../../interpreter/position.ts';
 import { ClientError, refuseFault } from '../../runs/client-error.ts';
-import { givenHandleFault } from '../../runs/handles/given-handle.ts';
+import { givenHandleFault } from '../../runs/handles.ts';
 import { starterHere } from '../rights/within-step.ts';
 import { asClientWould } from '../contract/as-client-error.ts';
 import { startRun, type RunServices } from '../../runs/start-run.ts';

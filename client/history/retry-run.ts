@@ -1,6 +1,6 @@
 /** A retry that a program asks for. */
 import { readForStart } from '../reading/read-for-start.ts';
-import type { RetryOptions } from '../contract/retrying.ts';
+import type { RetryOptions } from '../contract/requests.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
 import { defined } from '../../language/defined.ts';
 import type { Run } from '../../prisma/store/contract/contract.ts';

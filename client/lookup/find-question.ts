@@ -1,7 +1,7 @@
 /** Which question an answer is for: of the run itself, or of a run nested in it. */
 import { shownBriefly } from '../../language/events/shown-value.ts';
 import type { InboxItem, Store } from '../../prisma/store/contract/contract.ts';
-import { turnPart } from '../../language/models/call-keys.ts';
+import { turnPart } from '../../language/models/turn-keys.ts';
 import { ClientError } from '../../runs/client-error.ts';
 import { pollUntil } from '../follow/poll-until.ts';
 

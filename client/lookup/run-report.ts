@@ -15,8 +15,7 @@ import type {
 import type { Run, Store } from '../../prisma/store/contract/contract.ts';
 import type { PlaceInLease } from '../../prisma/store/contract/lease-contract.ts';
 import type { Config } from '../../services/config/config.ts';
-import { groupReport, type GroupReport } from './run-groups.ts';
-import { leaseReports, type LeaseReport } from './run-leases.ts';
+import { groupReport, type GroupReport, leaseReports, type LeaseReport } from './run-places.ts';
 import { workflowIdOf } from '../../workflows/messages/messages.ts';
 
 export interface RunReport {

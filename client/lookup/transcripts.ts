@@ -1,6 +1,6 @@
 /** The conversations of a run with models, or that of one step. */
 import type { JsonObject } from '../../language/json.ts';
-import { readCompactionKey } from '../../language/models/compaction-key.ts';
+import { readCompactionKey } from '../../language/models/turn-keys.ts';
 import { ClientError } from '../../runs/client-error.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { StoredMessage, StoredTurn } from '../../prisma/store/contract/models/conversation-contract.ts';

@@ -9,8 +9,7 @@ import { CHOICES, letsAct, type Choice } from '../../language/events/question.ts
 import { defined } from '../../language/defined.ts';
 import { ClientError } from '../client.ts';
 import { callerOf } from './serve-runs.ts';
-import type { Served } from './served.ts';
-import { said } from './tool-result.ts';
+import { type Served, said } from './served.ts';
 
 export function addAnswering(server: McpServer, { client, allowApprove }: Served): void {
   server.registerTool(

@@ -4,8 +4,7 @@ import type { ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
 import { ClientError } from '../client.ts';
 import { standingOf } from '../lookup/run-standing.ts';
 import { logsOf, traceOf } from './serve-runs.ts';
-import { servedFiles, type Served } from './served.ts';
-import { shown } from './tool-result.ts';
+import { servedFiles, type Served, shown } from './served.ts';
 
 const runsListed = 50;
 const linesShown = 1000;

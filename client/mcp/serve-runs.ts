@@ -4,7 +4,7 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import * as z from 'zod';
 import { hasErrors } from '../../language/problems.ts';
 import { findDefinition } from '../find-definition.ts';
-import { AGENTS as HANDLES } from '../../runs/handles/given-handle.ts';
+import { AGENTS as HANDLES } from '../../runs/handles.ts';
 import { ClientError } from '../client.ts';
 import type { OpenClient } from '../open-client.ts';
 import { nestedEvents } from '../follow/nested-events.ts';
@@ -13,8 +13,7 @@ import { isDefinitionFile } from '../../language/read/text/definition-text.ts';
 import { choiceParams, START_CHOICES } from '../../language/policy/start-choices.ts';
 import { defined } from '../../language/defined.ts';
 import { traceLines } from '../show/trace.ts';
-import { policyOf, servedCommands, servedFiles, type Served } from './served.ts';
-import { said } from './tool-result.ts';
+import { policyOf, said, servedCommands, servedFiles, type Served } from './served.ts';
 
 const handle = z.string().min(1).describe('The handle of a run.');
 const looks = { readOnlyHint: true };

@@ -10,8 +10,7 @@ import { usableSystems } from '../lookup/project-systems.ts';
 import { performCommand } from '../perform.ts';
 import { isWithinStep } from '../rights/within-step.ts';
 import { callerOf } from './serve-runs.ts';
-import type { Served } from './served.ts';
-import { said } from './tool-result.ts';
+import { type Served, said } from './served.ts';
 
 interface Offered extends Pick<Command, 'name' | 'permission' | 'speed' | 'params'> {
   description?: string | undefined;

@@ -1,4 +1,5 @@
-/** What an MCP server of Sentinel's stands on. */
+/** What an MCP server of Sentinel's stands on, and how its tools answer: JSON for programs, the same as text for readers. */
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { builtIn } from '../lookup/project-catalogue.ts';
 import { openProjectCommands } from '../../runs/commands/open-project.ts';
 import type { ProjectCommands } from '../../runs/commands/project-commands.ts';
@@ -6,6 +7,7 @@ import { readConfig } from '../../services/config/config.ts';
 import type { Policy } from '../../language/policy/policy.ts';
 import type { OpenClient } from '../open-client.ts';
 import { filesOfProject, type DefinitionFiles } from '../read-definition.ts';
+import { visible } from '../../language/events/visible.ts';
 
 export interface Served {
   client: OpenClient;
@@ -36,3 +38,19 @@ export const servedCommands = ({ project }: Served): Promise<ProjectCommands> =>
 /** The saved sentinels that are in files. */
 export const servedFiles = async (served: Served): Promise<DefinitionFiles> =>
   filesOfProject(served.project, await servedCommands(served));
+
+/** Longer texts keep their end. */
+const textMax = 200_000;
+
+export const said = (value: object, text = JSON.stringify(value, null, 2)): CallToolResult => ({
+  content: [{ type: 'text', text: shown(text) }],
+  structuredContent: JSON.parse(JSON.stringify(value)) as Record<string, unknown>,
+});
+
+export const shown = (text: string): string => {
+  const safe = text
+    .split('\n')
+    .map((line) => visible(line))
+    .join('\n');
+  return safe.length <= textMax ? safe : `…${safe.slice(-textMax)}`;
+};

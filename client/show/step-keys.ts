@@ -4,7 +4,7 @@
  * alone tells where a step stands among all others: pass of the run, index, attempt, block, pass of
  * an inner loop, index, … What a run always does stands behind all its passes.
  */
-import { turnPart } from '../../language/models/call-keys.ts';
+import { turnPart } from '../../language/models/turn-keys.ts';
 import { withoutMark } from '../../language/events/nested-runs.ts';
 
 const BLOCKS: ReadonlySet<string> = new Set(['steps', 'then', 'else', 'always', 'branches']);

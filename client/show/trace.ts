@@ -6,8 +6,7 @@
  * - A step that holds others begins before them and ends after them; a condition decides before them.
  * - Events that belong to no place (paused, resumed) stand after the one they came after.
  */
-import { groupWords } from '../../language/events/group-words.ts';
-import { costWords } from '../../language/events/cost-words.ts';
+import { costWords, groupWords } from '../../language/events/event-words.ts';
 import type { Json } from '../../language/json.ts';
 import type { StepType } from '../../language/model.ts';
 import { NestedRuns } from '../../language/events/nested-runs.ts';
@@ -21,9 +20,7 @@ import type {
   StepFinished,
   StepOutcome,
 } from '../../language/events/run-event.ts';
-import { answeredWords, editWords } from './change-words.ts';
-import { failureWords } from './failure-words.ts';
-import { againWords, itemsEndWords } from './item-words.ts';
+import { failureWords, answeredWords, editWords, againWords, itemsEndWords } from './trace-words.ts';
 import { PLAIN, type Paint } from './paint.ts';
 import { comparePlaces, depthOf, placeOf } from './step-keys.ts';
 

@@ -1,9 +1,8 @@
 /** A conversation with a model as lines for people, and as Markdown. */
-import { costWords } from '../../language/events/cost-words.ts';
+import { costWords } from '../../language/events/event-words.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import type { StoredMessage, StoredTurn } from '../../prisma/store/contract/models/conversation-contract.ts';
 import type { Compaction, Transcript } from '../lookup/transcripts.ts';
-import { contextLines } from './context-lines.ts';
 import type { Paint } from './paint.ts';
 
 interface TurnFacts {
@@ -181,3 +180,18 @@ export function transcriptMarkdown({ key, messages, turns, compactions }: Transc
   }
   return lines;
 }
+
+/** What of the context went into a conversation, and what was left out and why; empty for a message that is no context. */
+function contextLines(message: JsonObject): string[] {
+  const told = isJsonObject(message['context']) ? message['context'] : message;
+  return [
+    ...objectsIn(told['put']).map(
+      ({ name, tokens, cut }) => `in: ${textOf(name)} (about ${textOf(tokens)} tokens${cut === true ? ', cut' : ''})`,
+    ),
+    ...objectsIn(told['leftOut']).map(({ name, why }) => `left out: ${textOf(name)}: ${textOf(why)}`),
+  ];
+}
+
+const objectsIn = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isJsonObject) : []);
+
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null));

@@ -1,7 +1,7 @@
 /** A definition, run by the scripted host from its start to its end: the trace, what was asked of the world, and how it ended. */
 import { entriesFor, type Catalogue } from '../../language/catalogue.ts';
 import { startValues } from '../../language/inputs/declared-inputs.ts';
-import type { Json } from '../../language/json.ts';
+import { type Json, throughJson } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
 import type { Policy } from '../../language/policy/policy.ts';
 import { valueOfEvent } from '../../language/events/published-event.ts';
@@ -15,7 +15,6 @@ import { Script, type Answers, type ScriptedEvent, type ScriptSource } from './s
 import { ScriptedHost } from './scripted-host.ts';
 import type { Mode, ScriptedRun, World } from './world.ts';
 import { Simulation, type Stage } from './simulation.ts';
-import { throughJson } from './through-json.ts';
 import { traceOf, type TracedRun } from './trace.ts';
 
 export interface Scenario extends ScriptSource {

@@ -17,10 +17,9 @@ import { defined } from '../../language/defined.ts';
 import { converse } from '../models/model-step.ts';
 import { firstPosition } from '../position.ts';
 import { isTold } from '../models/telling.ts';
-import type { Allowed } from '../allowed.ts';
-import type { Verdict } from '../verdict.ts';
+import type { Verdict, Allowed } from '../verdict.ts';
 import type { Walk } from '../walk-state.ts';
-import { throughJson } from './through-json.ts';
+import { throughJson } from '../../language/json.ts';
 
 class ScriptedAgent extends PassingHost implements Host {
   readonly #walk: Walk;

@@ -3,7 +3,7 @@
  * host stands: it yields after a number of steps as continue-as-new does, and can hand quick steps
  * to a segment.
  */
-import type { Json } from '../../language/json.ts';
+import { type Json, throughJson } from '../../language/json.ts';
 import type { Step } from '../../language/model.ts';
 import type { PublishedEvent } from '../../language/events/published-event.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
@@ -28,7 +28,7 @@ import {
   type WantedEvent,
 } from '../host.ts';
 import type { Flow, NestedEffect, Reply, RunBudget } from '../effect.ts';
-import type { Allowed } from '../allowed.ts';
+import type { Allowed } from '../verdict.ts';
 import { record, type Walk } from '../walk-state.ts';
 import { drive } from '../drive.ts';
 import { limitAsked } from '../limits.ts';
@@ -44,7 +44,6 @@ import { runScriptedAgent } from './scripted-agent.ts';
 import { makeScriptedEdit, makeScriptedTell } from './scripted-edit.ts';
 import { replyTo, type Interruption } from './script.ts';
 import { Scope, Waking } from './simulation.ts';
-import { throughJson } from './through-json.ts';
 import type { World } from './world.ts';
 
 export type { Mode, SegmentAsked, World } from './world.ts';

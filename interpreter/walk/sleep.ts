@@ -9,8 +9,7 @@
 import type { FailureInfo } from '../../language/failure.ts';
 import type { Json } from '../../language/json.ts';
 import type { SleepStep } from '../../language/model.ts';
-import { durationIn, DURATION_WORDS } from '../../language/references/duration.ts';
-import { missingDay, momentIn } from '../../language/references/moment.ts';
+import { durationIn, DURATION_WORDS, missingDay, momentIn } from '../../language/references/times.ts';
 import { textOf } from '../../language/expression/scope.ts';
 import { labelOf, unresolvedFailure } from '../build-effect.ts';
 import { wait, type Walking } from '../drive.ts';

@@ -3,7 +3,6 @@ import type { Json } from '../json.ts';
 import { stringLengthMax, valueDepthMax } from '../limits.ts';
 import { exactJson, withoutMark, type Decimals } from '../numbers/exact-json.ts';
 import type { Budget } from './budget.ts';
-import { isDeep } from './nesting.ts';
 
 /** The object or array that a text holds; undefined for any other text and for one that is too long. */
 export function parsedText(value: Json | undefined, budget: Budget): Json | undefined {
@@ -43,3 +42,19 @@ export function readJson(text: string, decimals?: Decimals): Json | undefined {
 
 /** JSON that is not read for its depth. Every level takes two characters. */
 export const isTooDeep = (text: string): boolean => text.length > 2 * valueDepthMax && isDeep(text);
+
+/** Whether JSON text holds values nested deeper than `valueDepthMax`; brackets within strings do not count. */
+export function isDeep(text: string): boolean {
+  let depth = 0;
+  let isInString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const sign = text[at];
+    if (isInString && sign === '\\') at += 1;
+    else if (sign === '"') isInString = !isInString;
+    else if (isInString) continue;
+    else if (sign === '[' || sign === '{') depth += 1;
+    else if (sign === ']' || sign === '}') depth -= 1;
+    if (depth > valueDepthMax) return true;
+  }
+  return false;
+}

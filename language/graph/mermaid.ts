@@ -3,7 +3,7 @@
  * for Mermaid, for HTML, for mathematics or for a directive: every label is quoted, and whatever is not
  * plain in a quoted label stands as its number (`#34;`).
  */
-import { costWords } from '../events/cost-words.ts';
+import { costWords } from '../events/event-words.ts';
 import type { Graph, GraphEdge, GraphGroup, GraphNode, NodeKind } from './graph.ts';
 import { durationWords } from './describe-loop.ts';
 import type { StepState } from './run-states.ts';

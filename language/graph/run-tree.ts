@@ -11,7 +11,7 @@
  */
 import { blocksOf, withBlocks, withSteps } from '../blocks.ts';
 import type { Definition, Step } from '../model.ts';
-import { isCall } from '../models/call-keys.ts';
+import { isCall } from '../models/turn-keys.ts';
 import { NestedRuns } from '../events/nested-runs.ts';
 import type { Edited, RunEvent } from '../events/run-event.ts';
 import { foldRunEvent, foldStep, type StepState } from './run-states.ts';

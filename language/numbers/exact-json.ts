@@ -4,7 +4,6 @@
  */
 import type { Json } from '../json.ts';
 import { changeOf, mayChange } from './decimal.ts';
-import { endOfText } from './text-end.ts';
 
 /** What becomes of decimals with more digits than are held: text as well, or the nearest number. */
 export type Decimals = 'exact' | 'nearest';
@@ -52,6 +51,7 @@ export function* changedNumbers(text: string): Generator<ChangedNumber> {
 }
 
 const QUOTE = 34;
+const BACKSLASH = 92;
 const MINUS = 45;
 const [NINE, ZERO] = [57, 48];
 const NUMBER = /-?[\d.eE+-]+/y;
@@ -67,4 +67,11 @@ export function* numbersIn(text: string): Generator<WrittenNumber> {
       at += written.length - 1;
     }
   }
+}
+
+/** Where the closing quote of a text in JSON stands, or behind the last character. */
+export function endOfText(source: string, from: number): number {
+  let at = from + 1;
+  while (at < source.length && source.charCodeAt(at) !== QUOTE) at += source.charCodeAt(at) === BACKSLASH ? 2 : 1;
+  return at;
 }

@@ -7,10 +7,9 @@
  */
 import type { Problem } from '../problems.ts';
 import { isFilePath, isTemplate } from '../references/written-references.ts';
-import { ownDefaults } from './draft/own-defaults.ts';
 import { Mounts, type RefFiles } from './draft/mounts.ts';
 import { finish, isPlain, Origins, pathOf, standIn, type Draft, type Plain } from './draft/draft.ts';
-import { rewriteConcurrency, rewriteDefaults } from './rewrites/defaults.ts';
+import { rewriteConcurrency, rewriteDefaults, ownDefaults } from './rewrites/defaults.ts';
 import { rewriteDojo } from './rewrites/dojo.ts';
 import { rewriteGuard } from './rewrites/guard.ts';
 import { rewriteInlineSentinel } from './rewrites/inline-sentinel.ts';

@@ -7,13 +7,12 @@
  * is to run.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../home/config-error.ts';
 import { ownRoot, PACKAGE } from '../home/package-root.ts';
-import { packageFiles, packageFolder } from './package-files.ts';
 
 export interface ProjectCode {
   /** The `sentinel.config`. */
@@ -204,4 +203,28 @@ function readPackage(path: string): PackageJson {
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+const LEFT_OUT = new Set(['node_modules', '.git', '.sentinel']);
+
+/** The real folder of the package; null where it is not installed. */
+function packageFolder(from: string, written: string): string | null {
+  const parts = written.split('/');
+  const name = written.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? '');
+  if (!/^(?:@[\w.~-]+\/)?[\w.~-]+$/.test(name)) return null;
+  for (let at = from; ; at = dirname(at)) {
+    const folder = join(at, 'node_modules', name);
+    if (existsSync(folder)) return realpathSync(folder);
+    if (dirname(at) === at) return null;
+  }
+}
+
+/** Real paths; what it has of its own in node_modules are packages for themselves. */
+function packageFiles(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (LEFT_OUT.has(entry.name)) return [];
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return packageFiles(path);
+    return entry.isFile() ? [path] : [];
+  });
 }

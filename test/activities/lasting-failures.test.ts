@@ -1,7 +1,7 @@
 /** What a step's work throws that is no failure of its own: tried again, and in the end the step's failure, unless something is away. */
 import { expect, test } from 'vitest';
 import { Failure } from '../../world/failures/failures.ts';
-import { ATTEMPTS_MAX, lastingFailure } from '../../activities/failures/lasting-failure.ts';
+import { ATTEMPTS_MAX, lastingFailure } from '../../activities/steps/failures.ts';
 
 const away = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 const ofTemporal = Object.assign(new Error('14 UNAVAILABLE'), { name: 'ServiceError' });

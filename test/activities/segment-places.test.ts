@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { SegmentRequest, SegmentResult } from '../../interpreter/contract.ts';
 import type { QuickSteps } from '../../activities/segment/quick-steps.ts';
-import { ATTEMPTS_MAX } from '../../activities/failures/lasting-failure.ts';
+import { ATTEMPTS_MAX } from '../../activities/steps/failures.ts';
 import { runSegment } from '../../activities/segment/run-segment.ts';
 import { PART_SIZE, PLACES, segmentNumbers } from '../../language/events/event-numbers.ts';
 import { PlaceTaken } from '../../prisma/store/contract/journal-conflict.ts';

@@ -7,7 +7,7 @@
  * late at once.
  */
 import { usageOf } from '../../interpreter/budget.ts';
-import type { Json } from '../../language/json.ts';
+import { type Json, throughJson } from '../../language/json.ts';
 import { defined } from '../../language/defined.ts';
 import { costSoFar } from '../../interpreter/models/model-turn.ts';
 import {
@@ -18,7 +18,6 @@ import {
   type OpenFrame,
   type Position,
 } from '../../interpreter/position.ts';
-import { throughJson } from '../../interpreter/simulation/through-json.ts';
 
 interface Times {
   /** When the old run stood there, by its clock. */

@@ -15,7 +15,7 @@ import {
   type GroupTurn,
 } from '../../interpreter/host.ts';
 import type { Effect, Reply } from '../../interpreter/effect.ts';
-import type { Allowed } from '../../interpreter/allowed.ts';
+import type { Allowed } from '../../interpreter/verdict.ts';
 import { nextKeyOf, openModels } from '../../interpreter/models/open-models.ts';
 import type { ModelFrame, Position } from '../../interpreter/position.ts';
 import type { Json } from '../../language/json.ts';

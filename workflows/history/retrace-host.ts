@@ -12,12 +12,12 @@ import { isOfSegment, segmentNumbers } from '../../language/events/event-numbers
 import { defined } from '../../language/defined.ts';
 import { shieldOf, type Gate, type RunInput, type SegmentReport, type Strand } from '../../interpreter/host.ts';
 import type { Place, Reply, RunBudget } from '../../interpreter/effect.ts';
-import type { Allowed } from '../../interpreter/allowed.ts';
+import type { Allowed } from '../../interpreter/verdict.ts';
 import { definitionPathOf } from '../../interpreter/edited-paths.ts';
 import { stepKey } from '../../interpreter/keys.ts';
 import { openModels } from '../../interpreter/models/open-models.ts';
 import type { BlockFrame, ModelFrame, Position } from '../../interpreter/position.ts';
-import { throughJson } from '../../interpreter/simulation/through-json.ts';
+import { throughJson } from '../../language/json.ts';
 import { startInputOf } from '../messages/start-input.ts';
 import { TemporalHost } from '../host/temporal-host.ts';
 import { numberIn, performAgain, reopen, type Line, type ListPick } from './lines-again.ts';

@@ -13,13 +13,13 @@ import {
 } from '@temporalio/workflow';
 import { depthFault } from '../../language/json.ts';
 import { previewOf } from '../../language/events/preview.ts';
-import { groupWords } from '../../language/events/group-words.ts';
+import { groupWords } from '../../language/events/event-words.ts';
 import type { Choice, Question } from '../../language/events/question.ts';
 import type { RunEvent, RunStatus } from '../../language/events/run-event.ts';
 import { inlineBytesMax } from '../../language/limits.ts';
 import { CHECK_FORM } from '../../interpreter/contract.ts';
 import { answerOptions } from './activity-options.ts';
-import { Agents } from './agents.ts';
+import { Agents } from './recording.ts';
 import {
   firstAnswer,
   refusalOf,

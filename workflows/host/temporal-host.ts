@@ -66,7 +66,7 @@ import {
   type WantedEvent,
 } from '../../interpreter/host.ts';
 import type { Flow, Reply, RunBudget } from '../../interpreter/effect.ts';
-import type { Allowed } from '../../interpreter/allowed.ts';
+import type { Allowed } from '../../interpreter/verdict.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { turnsGranted } from '../../interpreter/limits.ts';
 import { costSoFar } from '../../interpreter/models/model-turn.ts';

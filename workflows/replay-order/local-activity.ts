@@ -13,11 +13,11 @@ import {
   workflowInfo,
   type LocalActivityOptions,
 } from '@temporalio/workflow';
-import { isSideBySide } from '../../interpreter/walk/side-by-side.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { refuseUnsealed } from '../seal/refuse-unsealed.ts';
 import { settleActivation } from './settle-activation.ts';
 import { defined } from '../../language/defined.ts';
+import { openIn, type BlockFrame, type Position } from '../../interpreter/position.ts';
 
 interface UnderWay {
   walk: Walk;
@@ -142,4 +142,26 @@ async function tellWaiting(run: UnderWay): Promise<void> {
   await CancellationScope.nonCancellable(() => settleActivation(looks));
   if (run.count > 0) return;
   for (const act of run.waiting.splice(0)) act();
+}
+
+/** Whether more than one line of execution may be under way: branches, or calls of a model's turn. */
+function isSideBySide({ loop, cleanUp }: Pick<Position, 'loop' | 'cleanUp'>): boolean {
+  return [loop.block, loop.context?.block, cleanUp?.block].some((block) => block !== undefined && hasBranches(block));
+}
+
+function hasBranches(frame: BlockFrame): boolean {
+  if (frame.step?.type === 'model') return (frame.step.calls?.length ?? 0) > 1;
+  const open = openIn(frame);
+  switch (open?.type) {
+    case undefined:
+      return false;
+    case 'condition':
+      return hasBranches(open.block) || (open.cleanUp !== undefined && hasBranches(open.cleanUp.block));
+    case 'loop':
+      return hasBranches(open.loop.block);
+    case 'parallel':
+      return true;
+    default:
+      return open satisfies never;
+  }
 }

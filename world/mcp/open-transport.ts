@@ -9,8 +9,7 @@ import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotoc
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { fetchOutward } from '../http/outward.ts';
-import { boundedMessages } from '../http/bounded-messages.ts';
-import { exactMessages } from '../http/exact-messages.ts';
+import { boundedMessages, exactMessages } from '../http/messages.ts';
 import { fetchFromServer } from '../http/same-server.ts';
 import { helperEnvironment, helperPath } from '../own-programs/helper-programs.ts';
 import { NOBODY_THERE } from '../processes/nobody-there.ts';

@@ -1,6 +1,7 @@
-/** What is known of an MCP server, and of the tools that it has. */
+/** What is known of an MCP server, and of the tools that it has and that a person accepted. */
 import type { CommandEntry } from '../../language/catalogue.ts';
 import type { Json } from '../../language/json.ts';
+import { Failure } from '../failures/failures.ts';
 
 export type ServerSettings =
   | {
@@ -27,3 +28,10 @@ export interface OfferedTool {
   tool: McpTool;
   entry: CommandEntry;
 }
+
+/** Why the commands of an MCP server are held. */
+export const notAccepted = (server: string, why: string): Failure =>
+  new Failure(
+    'MCP_NOT_ACCEPTED',
+    `the tools of the MCP server "${server}" are not those that a person accepted (${why}): "sentinel mcp list" shows them with a digest, and "sentinel mcp accept ${server} DIGEST" accepts them`,
+  );

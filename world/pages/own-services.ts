@@ -1,7 +1,9 @@
 /** The services that this worker uses, by where they are: those of its home, and servers elsewhere that it was given. */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { ownPorts } from './own-ports.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
 import { placeOf } from './addresses.ts';
 
 /** From the port of a Temporal server to that of its Web UI, as `sentinel` guesses it. */
@@ -48,4 +50,30 @@ async function addressesOf(host: string): Promise<string[]> {
     (found) => found.map(({ address }) => address),
     () => [],
   );
+}
+
+const webhooks = 7246;
+
+/** What the supervisor writes into its home; of servers that are somebody else's it has no ports. */
+const Services = z.object({
+  temporal: z.object({ port: z.number().nullable(), uiPort: z.number().nullable() }).nullable(),
+});
+
+/** Ports of this host on which services of Sentinel listen, as the worker knows them. */
+function ownPorts(env: NodeJS.ProcessEnv = process.env): number[] {
+  const { temporal } = servicesIn(env['SENTINEL_HOME']);
+  const listener = Number(env['SENTINEL_WEBHOOK_PORT'] ?? webhooks);
+  return [temporal?.uiPort, temporal?.port, listener].filter((port): port is number => Number.isInteger(port));
+}
+
+function servicesIn(home: string | undefined): z.infer<typeof Services> {
+  const none = { temporal: null };
+  if (home === undefined || home === '') return none;
+  try {
+    const read = Services.safeParse(JSON.parse(readFileSync(join(home, 'services.json'), 'utf8')));
+    return read.success ? read.data : none;
+  } catch {
+    // A worker on services of somebody else has none.
+    return none;
+  }
 }

@@ -7,7 +7,7 @@
  * - N2 What the worker's own environment says stands, but for editors and pagers that wait for somebody.
  */
 import { posix } from 'node:path';
-import { gitVariables } from '../own-programs/git-variables.ts';
+import { gitVariables } from '../own-programs/helper-programs.ts';
 
 const EDITORS =
   'vi vim vim.basic vim.tiny nvim view ex ed nano pico emacs emacsclient joe jed mcedit micro helix hx kak ne editor sensible-editor code code-insiders codium cursor windsurf zed subl atom gedit kate kwrite mate bbedit notepad';

@@ -10,9 +10,7 @@ import type { AnsweringModel } from '../cassettes/answering.ts';
 import type { Asking } from './compactor.ts';
 import { tokensOf } from './plan.ts';
 import { shown, type Plan } from './view.ts';
-import { clearedResult } from '../prompts/cleared-result.ts';
-import { cutResult } from '../prompts/cut-result.ts';
-import { toolsInText } from '../prompts/tools-in-text.ts';
+import { toolsInText, cutResult, clearedResult } from '../prompts/prompts.ts';
 
 /** One request with these messages; for a summary, of at most so many tokens. */
 export type Send = (rows: readonly PlacedMessage[], summaryTokens?: number) => Promise<TurnResult>;

@@ -5,7 +5,7 @@
  */
 import type { AutoCompact, Compacted, TurnOutcome } from '../../../interpreter/effect.ts';
 import type { JsonObject } from '../../../language/json.ts';
-import { compactionKey } from '../../../language/models/compaction-key.ts';
+import { compactionKey } from '../../../language/models/turn-keys.ts';
 import type {
   AnswerTaken,
   ConversationOf,
@@ -15,11 +15,9 @@ import type {
 import { textOf, type Message } from '../../../world/models/port/message.ts';
 import type { TurnReply, TurnResult } from '../../../world/models/port/turn.ts';
 import { NO_USAGE, plusUsage, type TokenUsage } from '../../../language/models/token-usage.ts';
-import { costOf } from '../../../world/models/records/cost.ts';
+import { costOf } from '../../../world/models/records/facts.ts';
 import type { AnsweringModel } from '../cassettes/answering.ts';
-import { leftOut } from '../prompts/left-out.ts';
-import { summarized } from '../prompts/summarized.ts';
-import { summary } from '../prompts/summary.ts';
+import { summary, summarized, leftOut } from '../prompts/prompts.ts';
 import { planFor, roomOf, tokensOf, type Measure, type Planned, type Room } from './plan.ts';
 import { NOTHING_LEFT_OUT, shown, type Plan } from './view.ts';
 

@@ -5,8 +5,8 @@
 import type { PlacedMessage } from '../../../prisma/store/contract/models/conversation-contract.ts';
 import type { Message, ToolResultBlock } from '../../../world/models/port/message.ts';
 import { textOf } from '../../../world/models/port/message.ts';
-import { clearedResult } from '../prompts/cleared-result.ts';
-import { shortenedText } from '../../../language/models/shortened-text.ts';
+import { clearedResult } from '../prompts/prompts.ts';
+import { shortenedText } from '../../../language/models/left-out.ts';
 
 /** Results that are this short are never left out: the words in their place would be as long. */
 export const shortResultMax = 400;

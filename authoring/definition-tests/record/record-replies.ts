@@ -5,7 +5,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
 import type { Definition, Step } from '../../../language/model.ts';
 import type { RunEvent, StepFinished } from '../../../language/events/run-event.ts';
-import { isCall } from '../../../language/models/call-keys.ts';
+import { isCall } from '../../../language/models/turn-keys.ts';
 import { variablesSetBy } from '../../../language/references/variables-set.ts';
 import { definitionPath } from '../../../interpreter/keys.ts';
 import { stepsAt } from '../../../interpreter/program.ts';

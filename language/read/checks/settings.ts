@@ -6,7 +6,7 @@ import { nearestFix } from '../remedies/meant-word.ts';
 import { isPlain, lastKey, type Origins } from '../draft/draft.ts';
 import type { DefinitionSite, Sites } from '../inventory/sites.ts';
 import { isBadEvent } from './events.ts';
-import { zoneIn } from '../../references/time-zone.ts';
+import { zoneIn } from '../../references/times.ts';
 
 export function checkSettings(sites: Sites, origins: Origins): Problem[] {
   return sites.definitions.flatMap((site) => {

@@ -4,7 +4,7 @@ import { FAILURE_CODES, isPermanent } from '../../failure.ts';
 import { titleOf } from '../../stated-failures.ts';
 import { FAULT_CODES } from '../../expression/scope.ts';
 import type { FailStep, LlmStep, ParallelStep, SetStep, SleepStep, WatchStep } from '../../model.ts';
-import { missingDay, momentIn } from '../../references/moment.ts';
+import { missingDay, momentIn } from '../../references/times.ts';
 import { isTemplate } from '../../references/written-references.ts';
 import { parseModelString } from '../../models/model-string.ts';
 import { awayFrom, spelledNearly } from '../remedies/meant-word.ts';

@@ -2,7 +2,6 @@
 import { findCommand, shellLineOf, type Catalogue } from '../../catalogue.ts';
 import { parseExpression, referencesOf, type ParsedExpression } from '../../expression/parse.ts';
 import type { CommandStep, Step } from '../../model.ts';
-import { TURN_NAMES } from '../../models/turn-names.ts';
 import type { Problem } from '../../problems.ts';
 import { isReferredLater, referencesIn, unreadIn, type Unread } from '../../references/written-references.ts';
 import { isPlain, join, type Origins, type Plain } from '../draft/draft.ts';
@@ -10,6 +9,9 @@ import { expressionFix } from '../remedies/expression-fix.ts';
 import type { DefinitionSite, Place, Sites, StepSite } from './sites.ts';
 import { unknownCall } from '../remedies/unknown-call.ts';
 import { defined } from '../../defined.ts';
+
+/** What `stopWhen` of a model step reads besides the names that every expression does: how its turns stand. */
+export const TURN_NAMES: ReadonlySet<string> = new Set(['turns', 'toolCalls', 'text', 'usage', 'model']);
 
 export interface ReferenceSite {
   name: string;

@@ -27,12 +27,11 @@ import {
   type StepType,
 } from '../../model.ts';
 import type { Problem } from '../../problems.ts';
-import { describe, kindOf, valueAt, withoutConsequences } from '../remedies/describe-issue.ts';
+import { describe, kindOf, valueAt, withoutConsequences, narrowed } from '../remedies/describe-issue.ts';
 import { isPlain, lastKey, type Origins, type Plain } from '../draft/draft.ts';
 import { instead, insteadInTrigger } from '../remedies/instead.ts';
 import { nearest, otherWord, remedyFor } from '../remedies/meant-word.ts';
 import { addNamesIn, AS_WRITTEN, mend, type Misspelt } from './mend.ts';
-import { narrowed } from '../remedies/union-issue.ts';
 import { stepForText } from '../remedies/text-for-step.ts';
 import { beside, meantReference } from './meant-reference.ts';
 import { defined } from '../../defined.ts';

@@ -1,7 +1,7 @@
 /** What to write where a text stands for a step or for a list of steps. */
 import { findCommand, type Catalogue } from '../../catalogue.ts';
 import { isReferredLater } from '../../references/written-references.ts';
-import { commandNamed } from '../rewrites/command-name.ts';
+import { commandNamed } from '../rewrites/names.ts';
 
 export interface Remedy {
   words: string;

@@ -1,6 +1,10 @@
-/** Names as they are read (`$build`, `{{build}}`, `{{env.HOME}}`) where they are given: without the signs. */
+/**
+ * Names in other spellings: those of variables as they are read (`$build`, `{{build}}`, `{{env.HOME}}`) where they are
+ * given, without the signs; and those of commands.
+ */
 import { isSafeName } from '../../expression/scope.ts';
 import { pathOf, rename, within, type Draft } from '../draft/draft.ts';
+import { SHELL_COMMAND } from '../../catalogue.ts';
 
 const AS_READ = /^(?:\$?\{\{\s*\$?(\w+)\s*\}\}|\$\{\s*(\w+)\s*\}|\$(\w+))$/;
 const OF_ENVIRONMENT = /^(?:\{\{\s*env\.(\w+)\s*\}\}|\$\{(\w+)\}|\$(\w+))$/;
@@ -40,4 +44,12 @@ function nameIn(written: unknown, pattern: RegExp): string | undefined {
 
 function inferName(draft: Draft, key: string, name: string): void {
   draft.origins.inferred.push(`${pathOf(draft, key)} sets "${name}", without the signs a variable is read with`);
+}
+
+/** Commands that have another name elsewhere. */
+const SPELLINGS: Readonly<Record<string, string>> = { 'shell/execute': SHELL_COMMAND };
+
+/** The name that the format has for a command. */
+export function commandNamed(name: string): string {
+  return Object.hasOwn(SPELLINGS, name) ? (SPELLINGS[name] ?? name) : name;
 }

@@ -2,7 +2,7 @@
  * Keys in another spelling: `output_to` and `output-to` for `outputTo`, `if` for `check`, `cmd` for `command`; a time in
  * seconds or as text (`"30s"`); a number or a yes written as text; and `null` for a key that is absent.
  */
-import { lengthIn } from '../../references/duration.ts';
+import { lengthIn } from '../../references/times.ts';
 import { infer, rename, standIn, type Draft, type Plain } from '../draft/draft.ts';
 
 /** Every key of the format that more than one word makes. */

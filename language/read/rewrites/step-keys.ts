@@ -3,8 +3,7 @@
  * uses otherwise; after it, those that depend on the type.
  */
 import { infer, rename, standIn, within, withoutEffect, type Draft } from '../draft/draft.ts';
-import { commandNamed } from './command-name.ts';
-import { rewriteNames, rewriteVariable } from './names.ts';
+import { rewriteNames, rewriteVariable, commandNamed } from './names.ts';
 import { rewriteRunParameters } from './run-parameters.ts';
 import { numberFor, renameAll, rewriteCheck, rewriteSpelling, rewriteWordList } from './spelling.ts';
 import { rewriteEach, rewriteWords } from './variants.ts';

@@ -2,7 +2,7 @@
 import { infer, isPlain, pathOf, rename, standIn, within, type Draft, type Plain } from '../draft/draft.ts';
 import { renameAll, rewriteSpelling } from './spelling.ts';
 import { TRIGGER_TAGS, rewriteTag, rewriteTypeWord, rewriteWords } from './variants.ts';
-import { zoneIn } from '../../references/time-zone.ts';
+import { zoneIn } from '../../references/times.ts';
 
 const CRON =
   /^(?:@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)|[\d*,/?LW#-]+(?:\s+[\dA-Za-z*,/?#-]+){4,6})$/;

@@ -1,5 +1,5 @@
 /** What JSON has not, and its readers for people take, becomes spaces, so that every place in it stays what it was. */
-import { endOfText } from '../../numbers/text-end.ts';
+import { endOfText } from '../../numbers/exact-json.ts';
 
 const QUOTE = 34;
 const SLASH = 47;

@@ -4,7 +4,7 @@
  * whatever follows; what is not JSON may pass.
  */
 import { valueDepthMax, valuesMax } from '../../limits.ts';
-import { endOfText } from '../../numbers/text-end.ts';
+import { endOfText } from '../../numbers/exact-json.ts';
 import type { Problem } from '../../problems.ts';
 import { placesIn } from './place.ts';
 

@@ -7,7 +7,7 @@ import { indentUnit } from '../../../systems/code/editing/indentation.ts';
 import { findPassage } from '../../../systems/code/editing/passage.ts';
 import { Placeholders } from '../../../world/models/cassette/placeholders.ts';
 import { readArguments } from '../../../world/models/answer/json-arguments.ts';
-import { callsInText } from '../../../activities/turns/tools/text-calls.ts';
+import { callsInText } from '../../../activities/turns/told-calls.ts';
 import { parseAnyOutput } from '../../../systems/code/verify/parse/any-output.ts';
 import { parseCargo } from '../../../systems/code/verify/parse/cargo.ts';
 import type { Printed } from '../../../systems/code/verify/parse/finding.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createRegistry, type Registry } from '../../../operations/registry.ts';
 import type { CommandContext } from '../../../operations/command.ts';
-import { toolsFor } from '../../../activities/turns/tools/tools.ts';
+import { toolsFor } from '../../../activities/turns/turn-options.ts';
 import type { Json } from '../../../language/json.ts';
 import { runProjectConfig, trustedCode } from '../../../services/config/project-config.ts';
 import { ownCommands } from '../../../runs/own/own-commands.ts';

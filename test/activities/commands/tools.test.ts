@@ -3,7 +3,7 @@ import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
 import { builtInRegistry } from '../../../systems/built-in.ts';
 import { WIRE_NAME_LENGTH_MAX } from '../../../language/models/tool-names.ts';
-import { toolsFor } from '../../../activities/turns/tools/tools.ts';
+import { toolsFor } from '../../../activities/turns/turn-options.ts';
 
 const registry = builtInRegistry();
 const tools = toolsFor(registry, registry.names());

@@ -8,7 +8,7 @@ import { McpConnection } from '../../../world/mcp/connection.ts';
 import { McpServers } from '../../../activities/mcp/servers.ts';
 import type { ServerSettings } from '../../../world/mcp/settings.ts';
 import { NOBODY_THERE } from '../../../world/processes/nobody-there.ts';
-import { toolsFor } from '../../../activities/turns/tools/tools.ts';
+import { toolsFor } from '../../../activities/turns/turn-options.ts';
 import type { Json } from '../../../language/json.ts';
 import { mcpTools } from '../../../runs/commands/project-commands.ts';
 import { McpServers as Settings } from '../../../services/commands/mcp-settings.ts';

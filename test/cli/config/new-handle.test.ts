@@ -1,6 +1,6 @@
 /** Handles that a person can read. */
 import { expect, test } from 'vitest';
-import { newHandle } from '../../../runs/handles/new-handle.ts';
+import { newHandle } from '../../../runs/handles.ts';
 import { handleFor } from '../../../cli/request/run-request.ts';
 
 test.each([

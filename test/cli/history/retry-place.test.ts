@@ -1,10 +1,10 @@
 /** Where a retry begins: at the items of a list, or at a step. */
 import { expect, test } from 'vitest';
-import { itemNumbers } from '../../../cli/runs/item-numbers.ts';
+import { itemNumbers } from '../../../cli/verbs/retry.ts';
 import type { ItemsAsked } from '../../../client/history/ended-lists.ts';
 import { retryPlace } from '../../../client/history/retry-place.ts';
 import { processorMs } from '../../elapsed.ts';
-import { againWords, itemsEndWords } from '../../../client/show/item-words.ts';
+import { againWords, itemsEndWords } from '../../../client/show/trace-words.ts';
 import type { RunEvent, StepOutcome } from '../../../language/events/run-event.ts';
 
 /** `KEY TYPE OUTCOME FAILED`: a step that ended; of a list of ten, how many items failed. */

@@ -1,7 +1,7 @@
 /** Moments as people write them, and costs as they read them. */
 import { expect, test } from 'vitest';
 import { momentOf } from '../../../cli/request/moment.ts';
-import { costWords } from '../../../language/events/cost-words.ts';
+import { costWords } from '../../../language/events/event-words.ts';
 
 const now = Date.parse('2026-11-25T12:00:00Z');
 const read = momentOf('--since', () => now);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cutLine } from '../../../cli/following/said-by-failed.ts';
+import { cutLine } from '../../../cli/following/watch-run.ts';
 
 test.each([
   ['', ''],

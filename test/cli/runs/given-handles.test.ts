@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { startedHandle } from '../../../systems/runs/commands.ts';
 import { startHandle } from '../../../prisma/store/events/spread.ts';
-import { givenHandleFault } from '../../../runs/handles/given-handle.ts';
+import { givenHandleFault } from '../../../runs/handles.ts';
 
 test.each(['nightly', 'Build.2', 'a:b', 'run-1', 'run-0123456789abcdeg', 'on-2026-01-31', 'x'.repeat(200)])(
   '%s names a run',

@@ -2,9 +2,7 @@
 import { expect, test } from 'vitest';
 import { lengthOfTime } from '../../../cli/request/usage.ts';
 import { RecordFilter } from '../../../language/params/record-filter.ts';
-import { durationIn } from '../../../language/references/duration.ts';
-import { missingDay, momentIn } from '../../../language/references/moment.ts';
-import { zoneIn } from '../../../language/references/time-zone.ts';
+import { durationIn, missingDay, momentIn, zoneIn } from '../../../language/references/times.ts';
 
 test('a length of time is written alike in an option and in a definition', () => {
   const read = lengthOfTime('--catchup', { min: 10_000, max: 86_400_000 });

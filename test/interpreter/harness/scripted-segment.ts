@@ -12,7 +12,7 @@ import {
 import { Failure } from '../../../world/failures/failures.ts';
 import type { QuickSteps } from '../../../activities/segment/quick-steps.ts';
 import { runSegment } from '../../../activities/segment/run-segment.ts';
-import type { Json } from '../../../language/json.ts';
+import { type Json, throughJson } from '../../../language/json.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
 import { defined } from '../../../language/defined.ts';
 import type { OpenSession, Session, Store } from '../../../prisma/store/contract/contract.ts';
@@ -23,7 +23,6 @@ import { editedStrand } from '../../../interpreter/edited-paths.ts';
 import { turnsGranted } from '../../../interpreter/limits.ts';
 import { replyTo, type Answers } from '../../../interpreter/simulation/script.ts';
 import type { SegmentAsked } from '../../../interpreter/simulation/scripted-host.ts';
-import { throughJson } from '../../../interpreter/simulation/through-json.ts';
 
 export function runScriptedSegment(asked: SegmentAsked): Promise<SegmentReport> {
   const { strand, scope, world } = asked;

@@ -1,6 +1,6 @@
 /** Messages that other code reads: what is JSON in them is exact, whatever pieces they come in. */
 import { expect, test } from 'vitest';
-import { exactMessages } from '../../../world/http/exact-messages.ts';
+import { exactMessages } from '../../../world/http/messages.ts';
 import { ExactLines } from '../../../language/numbers/exact-lines.ts';
 
 const BIG = '12345678901234567890';

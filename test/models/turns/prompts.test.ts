@@ -2,16 +2,12 @@
  * What the library itself says to models, word for word. A changed text is a new version of its prompt: the
  * rendered form below stands under name and version, and turns keep which versions they used.
  */
-import { readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
+import * as said from '../../../activities/turns/prompts/prompts.ts';
+import * as asked from '../../../systems/models/should-respond.ts';
 import type { Prompt } from '../../../world/models/prompt.ts';
 
-const root = join(import.meta.dirname, '../../..');
-const files = [
-  ...readdirSync(join(root, 'activities/turns/prompts')).map((file) => `activities/turns/prompts/${file}`),
-  'systems/models/should-respond.ts',
-];
+const prompts = Object.entries({ ...said, ...asked }) as [string, Prompt<unknown>][];
 
 /** A prompt with several forms has a letter behind its version. */
 const RENDERED: { [named: string]: { values: unknown; text: string } } = {
@@ -88,23 +84,15 @@ const RENDERED: { [named: string]: { values: unknown; text: string } } = {
   },
 };
 
-async function promptIn(file: string): Promise<Prompt<unknown>> {
-  const exported: unknown[] = Object.values((await import(join(root, file))) as object);
-  expect(exported).toHaveLength(1);
-  return exported[0] as Prompt<unknown>;
-}
-
 const versionOf = (named: string): string => named.replace(/[a-z]$/, '');
 
-test.each(files)('%s holds the prompt of that name, as it was rendered for its version', async (file) => {
-  const prompt = await promptIn(file);
-  expect(`${prompt.name}.ts`).toBe(basename(file));
+test.each(prompts)('%s has the name that its code has, and is rendered as it was for its version', (name, prompt) => {
+  expect(prompt.name).toBe(name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
   const forms = Object.entries(RENDERED).filter(([named]) => versionOf(named) === `${prompt.name} ${prompt.version}`);
   expect(forms.map(([, { values }]) => prompt.render(values))).toEqual(forms.map(([, { text }]) => text));
 });
 
-test('each rendered form is of a prompt that there is, and each prompt has one', async () => {
-  const prompts = await Promise.all(files.map(promptIn));
-  const named = prompts.map(({ name, version }) => `${name} ${version}`);
+test('each rendered form is of a prompt that there is, and each prompt has one', () => {
+  const named = prompts.map(([, { name, version }]) => `${name} ${version}`);
   expect([...new Set(Object.keys(RENDERED).map(versionOf))].toSorted()).toEqual(named.toSorted());
 });

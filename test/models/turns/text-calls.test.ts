@@ -1,6 +1,6 @@
 /** Calls in the text of an answer, and what is only text about calls. */
 import { expect, test } from 'vitest';
-import { callsInText } from '../../../activities/turns/tools/text-calls.ts';
+import { callsInText } from '../../../activities/turns/told-calls.ts';
 import { TOOLS } from '../harness/turns.ts';
 
 const read = { name: 'code/read', input: { path: 'a' } };

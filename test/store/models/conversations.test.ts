@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../language/json.ts';
 import { besidesPart } from '../../../prisma/store/contract/models/conversation-contract.ts';
-import { compactionKey } from '../../../language/models/compaction-key.ts';
+import { compactionKey } from '../../../language/models/turn-keys.ts';
 import { useStore } from '../harness/opened.ts';
 
 const opened = useStore();

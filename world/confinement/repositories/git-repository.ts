@@ -13,8 +13,14 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Failure } from '../../failures/failures.ts';
-import { gitVariables } from '../../own-programs/git-variables.ts';
-import { findHelper, helperPath, isBelow, realOf, runHelper } from '../../own-programs/helper-programs.ts';
+import {
+  findHelper,
+  helperPath,
+  isBelow,
+  realOf,
+  runHelper,
+  gitVariables,
+} from '../../own-programs/helper-programs.ts';
 import { plainText } from '../../files/plain-file.ts';
 import { refuseStrange } from './whole-repository.ts';
 

@@ -14,7 +14,7 @@ import type { Delta, StopReason, TurnReply, TurnRequest } from '../port/turn.ts'
 import type { TokenUsage } from '../../../language/models/token-usage.ts';
 import { estimateBlocks, estimateLength, estimateRequest } from '../request/estimate.ts';
 import type { WireNames } from '../request/wire-names.ts';
-import { isDeep } from '../../../language/expression/nesting.ts';
+import { isDeep } from '../../../language/expression/json-text.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { turnCallsMax, valueDepthMax } from '../../../language/limits.ts';
 import { defined } from '../../../language/defined.ts';

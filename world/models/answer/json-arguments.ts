@@ -1,5 +1,5 @@
 /** The arguments of a call, as a model wrote them: text that may be cut, or be no JSON at all. */
-import { isDeep } from '../../../language/expression/nesting.ts';
+import { isDeep } from '../../../language/expression/json-text.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
 import { valueDepthMax } from '../../../language/limits.ts';
 import { exactJson } from '../../../language/numbers/exact-json.ts';

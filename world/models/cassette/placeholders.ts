@@ -17,7 +17,7 @@ export interface RunNames {
 
 /** Shorter handles are words that a text may hold for other reasons. */
 const handleLengthMin = 16;
-/** What a handle ends in that was drawn (runs/handles/new-handle.ts): no word ends so by chance. */
+/** What a handle ends in that was drawn (runs/handles.ts): no word ends so by chance. */
 const DRAWN = /-[2-9a-hjkmnp-z]{8}$/;
 /** The root of a file system is in every path. */
 const projectLengthMin = 3;

@@ -1,5 +1,5 @@
 /** From the requests that a run and the runs below it made to the entries of a cassette. */
-import { readCompactionKey } from '../../../language/models/compaction-key.ts';
+import { readCompactionKey } from '../../../language/models/turn-keys.ts';
 import type { StoredRequest } from '../../../prisma/store/contract/models/cassette-contract.ts';
 import type { CassetteEntry } from './cassette.ts';
 import { Placeholders, type RunNames } from './placeholders.ts';

@@ -1,7 +1,6 @@
 /** What a status means at every provider, where its body says nothing more exact. */
 import { TurnError, type Finding } from '../port/turn-failure.ts';
-import { excerpt, type Refusal } from './refusal.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { excerpt, type Refusal, retryAfterMs } from './refusal.ts';
 import { defined } from '../../../language/defined.ts';
 
 export interface Subject {

@@ -11,7 +11,6 @@ import { TurnError, type Finding } from '../port/turn-failure.ts';
 import type { TurnLimits } from '../port/turn.ts';
 import { excerpt, refusalOf, type Refusal } from './refusal.ts';
 import { played, Recording, type Tape } from './tape.ts';
-import { watchLines } from './watch-lines.ts';
 import { asEvents, asLines, bytesIn, inOnePiece, isPage, isWithoutAnswer, mayBeWhole } from './whole-answer.ts';
 
 const REFUSAL_BYTES_MAX = 64 * 1024;
@@ -282,4 +281,24 @@ async function readSome(body: ReadableStream<Uint8Array>): Promise<string> {
     if (bytes > REFUSAL_BYTES_MAX) break;
   }
   return Buffer.concat(pieces).toString('utf8');
+}
+
+/** Checks a stream of JSON lines beside its reader, which only logs a line that it cannot read. */
+function watchLines(broken: (line: string) => TurnError): (bytes: Uint8Array) => void {
+  const decoder = new TextDecoder();
+  let rest = '';
+  return (bytes) => {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line.trim() !== '' && !isObject(line)) throw broken(line);
+  };
+}
+
+function isObject(line: string): boolean {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
 }

@@ -1,6 +1,6 @@
 /** Ollama's own API through its package, which is given one `fetch` a call. */
 import { Ollama, type ShowResponse } from 'ollama';
-import { exactMessages } from '../../http/exact-messages.ts';
+import { exactMessages } from '../../http/messages.ts';
 import { guardedCall } from '../http/call.ts';
 import type { Guard } from '../http/guard.ts';
 import { refusalOf } from '../http/refusal.ts';

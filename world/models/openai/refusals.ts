@@ -2,8 +2,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
 import { explainStatus, refused, type Subject } from '../http/explain-status.ts';
 import { numberOf, textOf } from '../http/fields.ts';
-import type { Refusal } from '../http/refusal.ts';
-import { retryAfterMs } from '../http/retry-after.ts';
+import { type Refusal, retryAfterMs } from '../http/refusal.ts';
 import type { Finding, TurnError } from '../port/turn-failure.ts';
 
 export function explainOpenAi(subject: Subject, refusal: Refusal): TurnError {

@@ -1,4 +1,8 @@
-/** What is known of a model: from the table of records, from the provider at run time, from configuration. */
+/**
+ * What is known of a model: from the table of records, from the provider at run time, from configuration; and what a
+ * turn costs by it.
+ */
+import type { TokenUsage } from '../../../language/models/token-usage.ts';
 
 /** US dollars for a million tokens. */
 export interface Prices {
@@ -44,4 +48,21 @@ export interface ModelFacts {
   prices: Prices | null;
   /** The provider refuses it from that day on (`YYYY-MM-DD`); `instead` is what it recommends. */
   retires: { on: string; instead: string | null } | null;
+}
+
+const MILLION = 1_000_000;
+
+/** What a turn costs, in US dollars; null where nobody knows the prices. A cache without a price of its own costs what input does. */
+export function costOf(
+  usage: Pick<TokenUsage, 'input' | 'output' | 'cacheRead' | 'cacheWrite'>,
+  prices: Prices | null,
+): number | null {
+  if (prices === null) return null;
+  const sent = usage.input + usage.cacheRead + usage.cacheWrite;
+  const rates = prices.long !== undefined && sent > prices.long.above ? prices.long : prices;
+  const { input, output, cacheRead = input, cacheWrite = input } = rates;
+  return (
+    (usage.input * input + usage.output * output + usage.cacheRead * cacheRead + usage.cacheWrite * cacheWrite) /
+    MILLION
+  );
 }

@@ -1,6 +1,5 @@
 /** Which of what is known goes before a prompt: as much as the model's window has room for, beside the conversation and the answer. */
-import type { LeftOut } from '../../../language/models/left-out.ts';
-import { shortenedText } from '../../../language/models/shortened-text.ts';
+import { type LeftOut, shortenedText } from '../../../language/models/left-out.ts';
 import { estimateText } from './estimate.ts';
 
 /** The most that is told, in tokens, however large the window is. */

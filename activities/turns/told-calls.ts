@@ -1,13 +1,64 @@
-/** The ways in which models write calls into their text, as their makers taught them. Each is looked for in one pass. */
-import { readJson } from '../../../language/expression/json-text.ts';
-import { fencesIn } from '../../../language/models/fences.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
+/**
+ * Which calls of an answer are made, and which are only said. A model without tools of its own writes its calls into its
+ * answer: only the final text is read, only names that the step offers count, and an answer that calls nothing known is
+ * an answer.
+ */
+import type { TurnSettings } from '../../interpreter/effect.ts';
+import { textOf, type AnswerBlock, type ToolCallBlock } from '../../world/models/port/message.ts';
+import type { Tool, TurnReply } from '../../world/models/port/turn.ts';
+import { readJson } from '../../language/expression/json-text.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
+import { wireNames } from '../../world/models/request/wire-names.ts';
+import { fencesIn } from '../../language/models/fences.ts';
+
+/** What the run goes on with, and calls that are not performed: of a turn that has none, or written where nobody reads them. */
+export interface Told {
+  blocks: AnswerBlock[];
+  barred: string[];
+  unread: string[];
+}
+
+export function toldBy(
+  { blocks, stopReason }: TurnReply,
+  { parseToolCalls, isFinal }: TurnSettings,
+  tools: readonly Tool[],
+): Told {
+  const made = blocks.filter((block) => block.type === 'tool-call');
+  const isWhole = stopReason === 'end' || stopReason === 'stop-sequence';
+  const inText = made.length === 0 && isWhole ? callsInText(textOf(blocks), tools) : [];
+  const read = parseToolCalls === true ? [...made, ...inText] : made;
+  const unread = parseToolCalls === true || isFinal === true ? [] : namesOf(inText);
+  if (isFinal !== true || read.length === 0)
+    return { blocks: made.length === 0 ? [...blocks, ...read] : blocks, barred: [], unread };
+  return { blocks: blocks.filter(({ type }) => type !== 'tool-call'), barred: namesOf(read), unread };
+}
+
+const namesOf = (calls: readonly ToolCallBlock[]): string[] => [...new Set(calls.map(({ name }) => name))].slice(0, 5);
+
+const callsMax = 50;
+
+export function callsInText(text: string, tools: readonly Tool[]): ToolCallBlock[] {
+  const names = wireNames(tools);
+  const offered = new Set(tools.map(({ name }) => name));
+  const found = FORMS.map((form) => form(text)).find((calls) => calls.length > 0);
+  const calls = found ?? written(readJson(text.trim()));
+  return calls
+    .map(({ name, input }) => ({ name: names.ours(name), input }))
+    .filter(({ name }) => offered.has(name))
+    .slice(0, callsMax)
+    .map(({ name, input }, index) => ({
+      type: 'tool-call',
+      id: `text-${index}`,
+      name,
+      ...(isJsonObject(input) ? { input } : { input: {}, invalid: JSON.stringify(input) }),
+    }));
+}
 
 /** Of one kind, whether or not they call something. */
 const formsMax = 1_000;
 const NAME = /^[\w./-]{1,200}$/;
 
-export interface Written {
+interface Written {
   name: string;
   input: Json;
 }
@@ -25,7 +76,8 @@ const PAIRS: readonly [string, string][] = [
 /** Before a value of JSON that nothing ends. */
 const MARKS = ['[TOOL_CALLS]', '<|python_tag|>', 'functools', '<|tool_call|>', '<tool_call>'];
 
-export const FORMS: readonly Form[] = [
+/** The ways in which models write calls into their text, as their makers taught them. Each is looked for in one pass. */
+const FORMS: readonly Form[] = [
   (text) => PAIRS.flatMap(([open, close]) => between(text, open, close).flatMap(inTags)),
   (text) => between(text, '<function=', '</function>').flatMap(inFunction),
   (text) => between(text, '<invoke ', '</invoke>').flatMap(inInvoke),
@@ -132,7 +184,7 @@ function between(text: string, open: string, close: string): string[] {
   return found;
 }
 
-export function written(value: Json | undefined): Written[] {
+function written(value: Json | undefined): Written[] {
   if (Array.isArray(value)) return value.flatMap((item) => written(item));
   if (!isJsonObject(value)) return [];
   const called = isJsonObject(value['function']) ? value['function'] : value;

@@ -1,4 +1,4 @@
-/** Places of runs in the groups that their definitions name, as people see them. */
+/** Places of runs in the groups that their definitions name, and of steps in the leases that their commands ask for, as people see them. */
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { PlaceInLease } from '../../prisma/store/contract/lease-contract.ts';
 
@@ -22,3 +22,29 @@ export async function groupsOf(
   const places = (await leases.placesOf(handles)).filter(({ kind }) => kind === 'group');
   return new Map(places.map((place) => [place.handle, groupReport(place)]));
 }
+
+/** `behind`: the runs that have a place, where the step waits for one; `ahead`: how many steps wait before it. */
+export interface LeaseReport {
+  step: string;
+  name: string;
+  scope: 'project' | 'installation';
+  capacity: number;
+  state: 'taken' | 'waiting';
+  behind: string[];
+  ahead: number;
+}
+
+export const leaseReports = (places: readonly PlaceInLease[]): LeaseReport[] =>
+  places.flatMap(({ step, name, project, capacity, isTaken, holders, ahead }) =>
+    step === null
+      ? []
+      : {
+          step,
+          name,
+          scope: project === null ? 'installation' : 'project',
+          capacity,
+          state: isTaken ? 'taken' : 'waiting',
+          behind: isTaken ? [] : holders,
+          ahead: isTaken ? 0 : ahead - holders.length,
+        },
+  );

@@ -13,9 +13,9 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { WorkflowInfo } from '@temporalio/workflow';
 import { LRUCache } from 'lru-cache';
-import type { Store } from '../../prisma/store/contract/contract.ts';
-import { handleOf, workflowIdOf } from '../../workflows/messages/messages.ts';
-import { NOT_SEALED } from '../../workflows/messages/unsealed.ts';
+import type { Store } from '../prisma/store/contract/contract.ts';
+import { handleOf, workflowIdOf } from '../workflows/messages/messages.ts';
+import { NOT_SEALED, unsealedFinding } from '../workflows/messages/unsealed.ts';
 
 interface ExecutionId {
   workflowId: string;
@@ -132,3 +132,22 @@ export class OwnExecutions implements Executions {
       .catch(() => undefined);
   }
 }
+
+/** An activity whose input has no seal, or that has no input at all, does nothing: no run of this installation asks for it. */
+export const sealedSteps: ActivityInterceptorsFactory = ({ info }) => ({
+  inbound: {
+    execute(input, next) {
+      const findings = input.args.map((arg) => unsealedFinding(arg));
+      if (input.args.length > 0 && findings.every((finding) => finding === null)) return next(input);
+      const isForAnother = findings.includes('unknown-key') && !findings.includes('not-sealed');
+      throw ApplicationFailure.create({
+        type: NOT_SEALED,
+        message: isForAnother
+          ? `${info.activityId}: its input was sealed with a key that this worker does not have: give all workers and clients the same SENTINEL_KEY`
+          : `${info.activityId}: its input was not sealed for this step with a key of this installation`,
+        // Another worker may have the key.
+        nonRetryable: !isForAnother,
+      });
+    },
+  },
+});

@@ -1,16 +1,26 @@
-/** Holds an edit of a running definition against the reader, which workflow code cannot load. */
+/** What workflow code asks and cannot answer itself, because it loads no reader, no JSON Schema and no digest. */
+import { createHash } from 'node:crypto';
 import { entriesOfSteps, type Catalogue } from '../../language/catalogue.ts';
 import { applyEdit, pathAfter, stepAt } from '../../language/edit.ts';
-import { isJsonObject, type Json } from '../../language/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import type { Definition, Step } from '../../language/model.ts';
 import type { Problem } from '../../language/problems.ts';
 import { canonicalForm } from '../../language/read/canonical-form.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
 import type { EditCheck } from '../../interpreter/contract.ts';
+import {
+  programOf,
+  readNestedDefinition,
+  type GivenDefinition,
+  type ReadDefinition,
+} from '../../language/read/nested-definition.ts';
+import { readJsonText } from '../../language/read/text/json-text.ts';
+import type { Store } from '../../prisma/store/contract/contract.ts';
+import { referredDefinitions } from '../../prisma/store/values/referred-definitions.ts';
+import { formFault } from '../../language/params/form.ts';
 
 const problemsShownMax = 20;
 
-/** A nested run's definition stands alone here, so what the reader finds in it before the edit is not held against the edit. */
 /** The definition as it is, those that it refers to, and what is to change. */
 export type EditToCheck = [
   definition: Definition,
@@ -18,6 +28,10 @@ export type EditToCheck = [
   edit: { op: 'add' | 'update' | 'remove'; path: string; step: Json },
 ];
 
+/**
+ * Holds an edit of a running definition against the reader. A nested run's definition stands alone here, so what the
+ * reader finds in it before the edit is not held against the edit.
+ */
 export function checkEdit(
   catalogue: Catalogue,
   ...[definition, library, { op, path, step }]: EditToCheck
@@ -45,3 +59,26 @@ function sentencesOf(problems: readonly Problem[]): string[] {
   const more = problems.length - shown.length;
   return more === 0 ? shown : [...shown, `and ${more} more`];
 }
+
+/** Reads a definition that a step took from a variable; stored ones may be named, as in `sentinel/run`. */
+export async function readGivenDefinition(
+  store: Pick<Store, 'definitions'>,
+  catalogue: Catalogue,
+  given: GivenDefinition,
+): Promise<ReadDefinition> {
+  const program = programOf(given.value);
+  const parsed = typeof program === 'string' ? readJsonText(program) : undefined;
+  const stored = await referredDefinitions(store, parsed?.ok === true ? parsed.value : program);
+  // What the run was started with is what its own definition means by a name.
+  for (const name of Object.keys(given.library)) stored.delete(name);
+  return readNestedDefinition(given, { catalogue, stored: Object.fromEntries(stored) });
+}
+
+/** Of the text of a question. */
+export function digestOf(text: string): Promise<string> {
+  return Promise.resolve(createHash('sha256').update(text).digest('hex'));
+}
+
+/** What is wrong with the data, in words; null where it fits. */
+export const checkForm = (form: JsonObject, data: Json): Promise<string | null> =>
+  Promise.resolve(formFault(form, data));

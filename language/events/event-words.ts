@@ -1,0 +1,27 @@
+/** What events say, as a person reads it: what something cost, and the place of a run in its group. */
+import type { StepUsage, Grouped } from './run-event.ts';
+
+export function costWords({ tokens, usd, isUnpriced }: StepUsage): string[] {
+  return [
+    ...(tokens === 0 ? [] : [`${tokens.toLocaleString('en-US')} token${tokens === 1 ? '' : 's'}`]),
+    ...(usd === 0 ? [] : [dollars(usd)]),
+    ...(isUnpriced === true ? [usd === 0 ? 'price not known' : 'and more, whose price is not known'] : []),
+  ];
+}
+
+/** A step may well cost less than a cent. */
+export function dollars(usd: number): string {
+  if (usd < 0.0001) return 'under $0.0001';
+  return `$${usd.toFixed(usd < 0.1 ? 4 : 2)}`;
+}
+
+type Told = Pick<Grouped, 'group' | 'state' | 'holder' | 'ahead' | 'cancels'>;
+
+export function groupWords({ group, state, holder = '', ahead = 1, cancels = [] }: Told): string {
+  const name = `the group "${group}"`;
+  if (state === 'taken') return `has ${name}`;
+  if (state === 'skipped') return `is skipped: ${holder} has ${name}`;
+  const others = ahead > 1 ? `, with ${ahead - 1} more before this run` : '';
+  const ends = cancels.length === 0 ? '' : `; ${cancels.join(', ')} ${cancels.length === 1 ? 'is' : 'are'} cancelled`;
+  return `waits for ${name} behind ${holder}${others}${ends}`;
+}
