@@ -43,6 +43,8 @@ export default {
     own('word', fail(() => 'words')),
     own('rejection', () => Promise.reject(new TypeError('x is null'))),
     own('failure', fail(() => new CommandFailure('TRACKER_CLOSED', 'come back', { details: { at: 7 } }))),
+    own('stated', fail(() => new CommandFailure('TRACKER_CLOSED', 'come back')), { failures: { TRACKER_CLOSED: 'It is closed' } }),
+    own('not-stated', fail(() => new CommandFailure('TRACKER_GONE', 'it is gone', { details: { at: 7 } })), { failures: { TRACKER_CLOSED: 'It is closed' } }),
     own('code-of-sentinel', fail(() => new CommandFailure('STORE_UNAVAILABLE', 'x'))),
     own('no-code', fail(() => new CommandFailure('not a code', 'x', { details: circle }))),
     own('refused-result', () => 7, { result: z.string() }),
@@ -171,6 +173,16 @@ test.each<[string, object]>([
   ['word', { code: 'ACTIVITY_FAILED', message: 'own/word: words' }],
   ['rejection', { code: 'ACTIVITY_FAILED' }],
   ['failure', { code: 'TRACKER_CLOSED', message: 'own/failure: come back', details: { at: 7 } }],
+  ['stated', { code: 'TRACKER_CLOSED', message: 'own/stated: come back' }],
+  [
+    'not-stated',
+    {
+      code: 'FAILURE_NOT_STATED',
+      message:
+        'own/not-stated: it is gone (it failed with the code "TRACKER_GONE", which the command "own/not-stated" does not state; add it to "failures" of its defineCommand)',
+      details: { at: 7 },
+    },
+  ],
   ['code-of-sentinel', { code: 'ACTIVITY_FAILED' }],
   ['no-code', { code: 'ACTIVITY_FAILED', details: undefined }],
   ['refused-result', { ...invalid, message: expect.stringContaining('own/refused-result: result: ') as string }],

@@ -63,6 +63,11 @@ export default {
 test.each([
   ["name: 'code/read'", /commands\.0\.name: "code\/read" is a command of Sentinel itself; choose another name/],
   ["name: 'memory/store'", /commands\.0\.name: "memory\/store" is a command of Sentinel itself/],
+  [
+    "name: 'own/x', failures: { RECORD_EXISTS: 'x' }",
+    /commands\.0\.failures\.RECORD_EXISTS: it is a code of Sentinel itself/,
+  ],
+  ["name: 'own/x', queue: 'training'", /commands\.0\.queue: a command has a queue where its system states it/],
   ["name: 'code_read'", /commands\.0\.name: commands "code\/read" and "code_read" are both the tool "code_read"/],
   ["name: 'a b'", /commands\.0\.name: a command is named by letters/],
   ["name: 'mcp/x/y'", /commands\.0\.name: names that begin with mcp\//],
