@@ -58,8 +58,8 @@ interface Shape {
   required: readonly string[];
 }
 
-export function defineSystemVerbs(group: Command, { name, summary, verbs, commands }: SystemWithVerbs): void {
-  group.description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
+export function defineSystemVerbs(parent: Command, { name, summary, verbs, commands }: SystemWithVerbs): void {
+  parent.description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
   for (const [verb, { summary: line, command, args = [] }] of Object.entries(verbs)) {
     const own = commands.find((one) => one.name === command);
     if (own === undefined) throw new Error(`bug: the verb "${verb}" has no command`);
@@ -68,7 +68,7 @@ export function defineSystemVerbs(group: Command, { name, summary, verbs, comman
       required?: string[];
     };
     const shape: Shape = { fields: properties, required };
-    const defined = group
+    const defined = parent
       .command(verb)
       .summary(line)
       .description(`${own.description ?? line} Performs the command ${command}.`)

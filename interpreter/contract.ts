@@ -5,7 +5,6 @@
  */
 import { PART_SIZE } from '../language/events/event-numbers.ts';
 import type { Json, JsonObject } from '../language/json.ts';
-import { segmentStepsMax } from '../language/limits.ts';
 import type { Confinement } from '../language/permissions.ts';
 import type { CheckedStep } from './edits.ts';
 import type { AgentReport, GroupRequest, RunInput, SegmentReport, Strand } from './host.ts';
@@ -55,7 +54,6 @@ export interface GroupAsked extends GroupRequest {
 
 /** Numbers of events a segment may use. */
 export const SEGMENT_EVENTS_MAX = PART_SIZE;
-export const SEGMENT_STEPS_MAX = segmentStepsMax;
 export const SEGMENT_MS = 250;
 
 /** Added to a step's own timeout, so that the step, not the server, notices it first. */

@@ -49,7 +49,7 @@ export interface EditRefusal {
 }
 
 /** How a place of the definition stands to where the run is. */
-export type Reach = 'now' | 'next-pass' | 'past' | 'not-taken' | 'under-way';
+export type Standing = 'now' | 'next-pass' | 'past' | 'not-taken' | 'under-way';
 
 const underWay = new WeakMap<Walk, Set<BlockFrame>>();
 
@@ -94,7 +94,7 @@ export function editRefusal(walk: Walk, request: EditRequest): EditRefusal | nul
       message: `"${path}" is a step of a nested run: skip it there, through the key of the step that started it`,
     };
   }
-  return reachRefusal(handle, path, reachOf(openBlocks(walk), walk, op, path));
+  return standingRefusal(handle, path, standingOf(openBlocks(walk), walk, op, path));
 }
 
 const anyStep: Step = { type: 'emit', event: 'any' };
@@ -110,8 +110,8 @@ function shapeFinding({ op, path, step, revision, by, note }: EditRequest): stri
   return null;
 }
 
-function reachRefusal(handle: string, path: string, reach: Reach): EditRefusal | null {
-  switch (reach) {
+function standingRefusal(handle: string, path: string, standing: Standing): EditRefusal | null {
+  switch (standing) {
     case 'now':
     case 'next-pass':
       return null;
@@ -127,16 +127,16 @@ function reachRefusal(handle: string, path: string, reach: Reach): EditRefusal |
         message: `"${path}" of ${handle} is past and no further pass comes to it; edit what is still ahead, or fork the run`,
       };
     default:
-      return reach satisfies never;
+      return standing satisfies never;
   }
 }
 
-export function reachOf(open: readonly OpenBlock[], walk: Walk, op: EditRequest['op'], path: string): Reach {
+export function standingOf(open: readonly OpenBlock[], walk: Walk, op: EditRequest['op'], path: string): Standing {
   const blocks = new Map(open.map((block) => [block.path, block]));
   let outer: OpenBlock | undefined;
   for (const { block, index, isLast } of placesOn(path)) {
     const here = blocks.get(block);
-    if (here === undefined) return outer === undefined ? 'now' : reachInside(outer, block);
+    if (here === undefined) return outer === undefined ? 'now' : standingInside(outer, block);
     const { at } = here.frame;
     const isBefore = here.ended || index < at;
     const isHeld = index === at && isUnderWay(walk, here.frame);
@@ -149,7 +149,7 @@ export function reachOf(open: readonly OpenBlock[], walk: Walk, op: EditRequest[
 }
 
 /** A block inside a step that is under way, which is not the one it is in. */
-function reachInside({ frame, again }: OpenBlock, block: string): Reach {
+function standingInside({ frame, again }: OpenBlock, block: string): Standing {
   const open = openIn(frame);
   if (/\.definition\.(?:steps|always)$/.test(block)) return 'under-way';
   if (open?.type === 'parallel' && open.items !== undefined) return 'under-way';
@@ -172,7 +172,7 @@ function placesOn(path: string): { block: string; index: number; isLast: boolean
 export function takeEdit(walk: Walk, request: EditRequest, { step, catalogue }: CheckedStep): EditReply {
   const { op, path, by, note } = request;
   const open = openBlocks(walk);
-  const from = reachOf(open, walk, op, path) === 'now' ? 'now' : 'next-pass';
+  const from = standingOf(open, walk, op, path) === 'now' ? 'now' : 'next-pass';
   const before = op === 'add' ? null : stepAt(walk.input.definition, path);
   const after = op === 'skip' ? before : step;
   for (const frame of openFrames(walk)) if (isUnderWay(walk, frame)) frame.keySegment ??= String(frame.at);
@@ -274,13 +274,13 @@ export function listSteps(walk: Walk): StepList {
   const open = openBlocks(walk);
   const frames = new Map(open.map(({ path, frame }) => [path, frame]));
   const steps = stepsWithin(definition, '').map(({ path, step }): ListedStep => {
-    const reach = reachOf(open, walk, 'update', path);
+    const standing = standingOf(open, walk, 'update', path);
     const frame = frames.get(path.slice(0, path.lastIndexOf('.')));
     const isAt = frame !== undefined && path.endsWith(`.${frame.at}`);
     const asks = isAt && mayAsk(frame) && position.questions.length > 0;
-    const isNext = isAt && reach === 'now';
+    const isNext = isAt && standing === 'now';
     const state =
-      position.skips?.includes(path) === true ? 'skipped' : asks ? 'asks' : isNext ? 'next' : stateOf(reach);
+      position.skips?.includes(path) === true ? 'skipped' : asks ? 'asks' : isNext ? 'next' : stateOf(standing);
     const inside = isAt && isUnderWay(walk, frame) ? openIn(frame) : undefined;
     const pass = inside?.type === 'loop' ? { pass: inside.loop.pass } : {};
     return {
@@ -289,7 +289,7 @@ export function listSteps(walk: Walk): StepList {
       label: labelOf(step),
       state,
       ...pass,
-      editable: reach === 'now' || reach === 'next-pass' ? reach : null,
+      editable: standing === 'now' || standing === 'next-pass' ? standing : null,
       step,
     };
   });
@@ -299,9 +299,9 @@ export function listSteps(walk: Walk): StepList {
 const mayAsk = (frame: BlockFrame): boolean =>
   askedIn(frame) !== undefined || ['failed', 'resting', 'model'].includes(frame.step?.type ?? '');
 
-function stateOf(reach: Reach): StepState {
-  if (reach === 'now') return 'waiting';
-  return reach === 'under-way' || reach === 'not-taken' ? reach : 'done';
+function stateOf(standing: Standing): StepState {
+  if (standing === 'now') return 'waiting';
+  return standing === 'under-way' || standing === 'not-taken' ? standing : 'done';
 }
 
 interface Found {

@@ -8,7 +8,7 @@
  */
 import type { FailureInfo } from '../language/failure.ts';
 import { isJsonObject, valueFault, type Json, type JsonObject } from '../language/json.ts';
-import { valueBytesMax } from '../language/limits.ts';
+import { passingScore, valueBytesMax } from '../language/limits.ts';
 import { isSafeName } from '../language/expression/scope.ts';
 import type { RunOutcome } from '../language/events/run-event.ts';
 import type { Flow, Usage, Variables, NestedEffect, Reply } from './effect.ts';
@@ -23,7 +23,6 @@ import type { Walk } from './walk-state.ts';
 import { limitsOf, runningMs } from './limits.ts';
 import type { Allowed } from './verdict.ts';
 
-const passingScore = 80;
 const resultsKeptMax = 100;
 
 export interface RunResult {

@@ -105,6 +105,8 @@ export const cleanUpMs = 600_000;
 
 /** Sentinels inside one another, unless `safety.maxNestingDepth` says otherwise. */
 export const nestingSentinelsMax = 8;
+/** The score in percent from which an examination is passed, unless it says otherwise. */
+export const passingScore = 80;
 /** Steps that one segment runs at most. */
 export const segmentStepsMax = 200;
 /** Passes of a `continuous` loop that states no `max`. */

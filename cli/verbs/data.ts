@@ -9,7 +9,7 @@ import { performCommand } from '../../client/perform.ts';
 import { oneLine } from '../../client/show/trace.ts';
 import { openOutput } from '../output/output.ts';
 import { givenJson } from '../request/given-json.ts';
-import { defineGroup } from '../request/group.ts';
+import { defineSubverbs } from '../request/subverbs.ts';
 import { speakerHere } from '../request/speaker.ts';
 import { usage, wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
@@ -25,9 +25,9 @@ interface Options {
   limit: number;
 }
 
-export function define(group: Command): void {
-  group.description('Shows and deletes the records that runs keep in collections (data/create).');
-  defineGroup(group, {
+export function define(verb: Command): void {
+  verb.description('Shows and deletes the records that runs keep in collections (data/create).');
+  defineSubverbs(verb, {
     list: { summary: 'list the records of a collection', kind: 'looks', define: defineList },
     read: { summary: 'show one record in full', kind: 'looks', define: defineRead },
     delete: { summary: 'delete records', kind: 'acts', define: defineDelete },

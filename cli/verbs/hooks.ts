@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { readConfig } from '../../services/config/config.ts';
 import type { HookReport } from '../../client/triggers/git-hooks.ts';
 import { EXIT } from '../output/exit-codes.ts';
-import { defineGroup } from '../request/group.ts';
+import { defineSubverbs } from '../request/subverbs.ts';
 import { openOutput } from '../output/output.ts';
 import { projectFolder } from '../request/run-request.ts';
 
@@ -13,8 +13,8 @@ interface Options {
   project: string;
 }
 
-export function define(group: Command): void {
-  group
+export function define(verb: Command): void {
+  verb
     .description('Lets a git repository publish its commits (git:commit) and pushes (git:push) as events.')
     .addHelpText(
       'after',
@@ -23,7 +23,7 @@ Examples:
   sentinel hooks install --project .
   sentinel hooks remove --project .`,
     );
-  defineGroup(group, {
+  defineSubverbs(verb, {
     install: {
       summary: 'write the hooks post-commit and pre-push',
       kind: 'acts',

@@ -8,7 +8,7 @@ import type { OpenClient } from '../../client/open-client.ts';
 import { oneLine } from '../../client/show/trace.ts';
 import { howToAnswer, howToAnswerSeen } from '../output/question-lines.ts';
 import { openOutput, type Output } from '../output/output.ts';
-import { noVerbOf } from '../request/group.ts';
+import { noVerbOf } from '../request/subverbs.ts';
 import { usage } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
 import { SPEAKER_DEFAULT, speakerHere } from '../request/speaker.ts';
@@ -21,8 +21,8 @@ interface Options {
   clear?: boolean;
 }
 
-export function define(group: Command): void {
-  group
+export function define(verb: Command): void {
+  verb
     .description('Shows the questions of runs and the messages to personas, newest first.')
     .option('--persona <id>', 'only items for this persona')
     .option('--all', 'also show answered, expired and seen items')
@@ -40,11 +40,11 @@ Examples:
   sentinel inbox show nightly steps.2@1
   sentinel inbox --clear`,
     )
-    .action((verb: string | undefined, options: Options) => {
-      if (verb !== undefined) throw noVerbOf(group, verb);
+    .action((given: string | undefined, options: Options) => {
+      if (given !== undefined) throw noVerbOf(verb, given);
       return inbox(options);
     });
-  group
+  verb
     .command('show')
     .summary('show all of a question, however long it is')
     .description(
@@ -65,11 +65,11 @@ Examples:
     .action((handle: string, id: string | undefined, _options: unknown, self: Command) =>
       showWhole(handle, id, self.optsWithGlobals<Options>()),
     );
-  defineClear(group);
+  defineClear(verb);
 }
 
-function defineClear(group: Command): void {
-  group
+function defineClear(verb: Command): void {
+  verb
     .command('clear')
     .summary('mark what a run only told as seen')
     .description(

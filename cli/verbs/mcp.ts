@@ -8,7 +8,7 @@ import { ClientError } from '../../runs/client-error.ts';
 import { defined } from '../../language/defined.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
-import { defineGroup } from '../request/group.ts';
+import { defineSubverbs } from '../request/subverbs.ts';
 import { policyGiven, policyOption } from '../request/policy-file.ts';
 import { projectFolder } from '../request/run-request.ts';
 import { usage } from '../request/usage.ts';
@@ -20,8 +20,8 @@ interface Options {
   project: string;
 }
 
-export function define(group: Command): void {
-  group
+export function define(verb: Command): void {
+  verb
     .description(
       'Shows the tools of the MCP servers in sentinel.config, accepts them, and serves Sentinel itself to the agent of an editor.',
     )
@@ -33,7 +33,7 @@ Examples:
   sentinel mcp accept tracker 3f0c…   the digest is the one that "list" shows
   sentinel mcp serve`,
     );
-  defineGroup(group, {
+  defineSubverbs(verb, {
     list: { summary: 'compare the tools of servers with the accepted ones', kind: 'looks', define: defineList },
     accept: { summary: 'accept the tools of a server that "list" showed', kind: 'looks', define: defineAccept },
     serve: { summary: 'serve sentinels and runs as MCP tools, on stdio', kind: 'acts', define: defineServe },

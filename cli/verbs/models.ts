@@ -9,12 +9,12 @@ import type { Prices } from '../../world/models/records/facts.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { table } from '../output/table.ts';
-import { defineGroup } from '../request/group.ts';
+import { defineSubverbs } from '../request/subverbs.ts';
 import { usage } from '../request/usage.ts';
 import { Progress } from '../request/with-client.ts';
 
-export function define(group: Command): void {
-  group
+export function define(verb: Command): void {
+  verb
     .description(
       'Shows and gets models. Keys and addresses come from the environment (ANTHROPIC_API_KEY, OLLAMA_HOST, OPENAI_API_KEY, …) and from sentinel.config of this folder.',
     )
@@ -26,7 +26,7 @@ Examples:
   sentinel models add ./tiny.gguf
   sentinel models test local/tiny`,
     );
-  defineGroup(group, {
+  defineSubverbs(verb, {
     list: { summary: 'show the models that can be reached', kind: 'looks', define: defineList },
     test: { summary: 'ask a model for one short answer', kind: 'looks', define: defineTest },
     pull: { summary: 'load a model into Ollama', kind: 'acts', define: definePull },

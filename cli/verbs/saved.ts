@@ -5,13 +5,13 @@ import { ClientError } from '../../client/client.ts';
 import type { OpenClient } from '../../client/open-client.ts';
 import { openOutput } from '../output/output.ts';
 import { table } from '../output/table.ts';
-import { defineGroup } from '../request/group.ts';
+import { defineSubverbs } from '../request/subverbs.ts';
 import { nearestOf } from '../../client/nearest.ts';
 import { speakerHere } from '../request/speaker.ts';
 import { withClient } from '../request/with-client.ts';
 
-export function define(group: Command): void {
-  group
+export function define(verb: Command): void {
+  verb
     .description(
       'Shows and deletes the definitions in the store. "sentinel save" stores definitions; so do running and scheduling a file, and runs that create a definition.',
     )
@@ -22,7 +22,7 @@ Examples:
   sentinel saved list
   sentinel saved show release`,
     );
-  defineGroup(group, {
+  defineSubverbs(verb, {
     list: { summary: 'list saved definitions', kind: 'looks', define: defineList },
     show: { summary: 'print a saved definition', kind: 'looks', define: defineShow },
     delete: { summary: 'remove the name of a saved definition', kind: 'acts', define: defineDelete },

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Overlap, ScheduleReport } from '../../runs/schedules.ts';
 import { readRequest, requestOptions, type RequestOptions } from '../request/definition-request.ts';
 import { EXIT } from '../output/exit-codes.ts';
-import { defineGroup } from '../request/group.ts';
+import { defineSubverbs } from '../request/subverbs.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { handleFor } from '../request/run-request.ts';
 import { table } from '../output/table.ts';
@@ -27,8 +27,8 @@ interface CreateOptions extends RequestOptions {
 
 type Steering = 'pause' | 'resume' | 'trigger' | 'delete';
 
-export function define(group: Command): void {
-  group
+export function define(verb: Command): void {
+  verb
     .description(
       'Starts runs on a clock. Schedules are kept by the Temporal server, which starts runs even if no worker is up.',
     )
@@ -39,7 +39,7 @@ Examples:
   sentinel schedule create nightly.json --cron '0 3 * * *' --time-zone Europe/Zurich
   sentinel schedule list`,
     );
-  defineGroup(group, {
+  defineSubverbs(verb, {
     create: { summary: 'start runs of a definition on a clock', kind: 'acts', define: defineCreate },
     list: { summary: 'list schedules', kind: 'looks', define: defineList },
     show: { summary: 'show a schedule and its latest runs', kind: 'looks', define: defineShow },

@@ -10,7 +10,7 @@ import { noSuchStep } from '../../client/lookup/no-such-step.ts';
 import type { Paint } from '../../client/show/paint.ts';
 import { runAt } from '../../client/lookup/run-at.ts';
 import { givenJson } from '../request/given-json.ts';
-import { defineGroup } from '../request/group.ts';
+import { defineSubverbs } from '../request/subverbs.ts';
 import { openOutput } from '../output/output.ts';
 import { table } from '../output/table.ts';
 import { usage, wholeNumber } from '../request/usage.ts';
@@ -30,8 +30,8 @@ interface Options {
 const refusals =
   'Exit code 2 if the edit is refused, 1 if the run has ended or a step of a run asks, 4 if there is no such run.';
 
-export function define(group: Command): void {
-  group
+export function define(verb: Command): void {
+  verb
     .description(
       'Shows the steps of a run, and changes those that are still ahead. PATH is a place in the definition (steps.2, steps.2.then.0, steps.1.branches.0.3, always.0); ' +
         'for a nested run, put the key of the step that started it in front (steps.1@1/steps.0).',
@@ -44,7 +44,7 @@ Examples:
   sentinel step update nightly steps.3 --step '{"type": "shell", "command": "npm run lint"}'
   sentinel step skip nightly steps.1@1/steps.0`,
     );
-  defineGroup(group, {
+  defineSubverbs(verb, {
     list: { summary: 'show every step with its path and state', kind: 'looks', define: defineList },
     add: {
       summary: 'insert a step before the one at PATH, or at the end',

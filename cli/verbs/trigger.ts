@@ -6,7 +6,7 @@ import { durationText, oneLine } from '../../client/show/trace.ts';
 import type { Registered, Steering } from '../../client/triggers/triggers.ts';
 import { readRequest, requestOptions, type RequestOptions } from '../request/definition-request.ts';
 import { EXIT } from '../output/exit-codes.ts';
-import { defineGroup } from '../request/group.ts';
+import { defineSubverbs } from '../request/subverbs.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { projectFolder } from '../request/run-request.ts';
 import { table } from '../output/table.ts';
@@ -23,8 +23,8 @@ interface OneOptions {
   project: string;
 }
 
-export function define(group: Command): void {
-  group
+export function define(verb: Command): void {
+  verb
     .description(
       'Registers definitions so that they start by themselves: by an event, by the clock, or at once, as their "trigger" says.',
     )
@@ -35,7 +35,7 @@ Examples:
   sentinel trigger add review.json --project .
   sentinel trigger list`,
     );
-  defineGroup(group, {
+  defineSubverbs(verb, {
     add: { summary: 'register a definition by its own trigger', kind: 'acts', define: defineAdd },
     list: { summary: 'list the triggers', kind: 'looks', define: defineList },
     show: { summary: 'show a trigger and the runs that it started', kind: 'looks', define: defineShow },

@@ -15,7 +15,7 @@ import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { table } from '../output/table.ts';
 import { givenJson } from '../request/given-json.ts';
-import { defineGroup } from '../request/group.ts';
+import { defineSubverbs } from '../request/subverbs.ts';
 import { projectConfig } from '../request/project-config.ts';
 import { projectFolder } from '../request/run-request.ts';
 import { usage } from '../request/usage.ts';
@@ -27,8 +27,8 @@ interface Options {
   project: string;
 }
 
-export function define(group: Command): void {
-  group
+export function define(verb: Command): void {
+  verb
     .description(
       'Receives events from GitHub, GitLab, Stripe, Slack, senders of Standard Webhooks, and whoever can send a token: the sources in "webhooks" of sentinel.config.',
     )
@@ -39,7 +39,7 @@ Examples:
   sentinel webhook add github
   sentinel webhook test github`,
     );
-  defineGroup(group, {
+  defineSubverbs(verb, {
     list: { summary: 'list the sources with their addresses', kind: 'looks', define: defineList },
     add: { summary: 'say how a source is added, with a new secret', kind: 'looks', define: defineAdd },
     test: { summary: 'send a signed request to a source', kind: 'looks', define: defineTest },

@@ -1,6 +1,13 @@
 /** The model steps that are under way in a run: where its position has a model frame. */
 import { turnKey } from './build-turn.ts';
-import { openIn, type BlockFrame, type LoopFrame, type ModelFrame, type OpenFrame, type Position } from '../position.ts';
+import {
+  openIn,
+  type BlockFrame,
+  type LoopFrame,
+  type ModelFrame,
+  type OpenFrame,
+  type Position,
+} from '../position.ts';
 
 export function openModels({ cleanUp, loop }: Pick<Position, 'cleanUp' | 'loop'>): ModelFrame[] {
   return inBlock(cleanUp?.block ?? loop.block);

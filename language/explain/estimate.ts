@@ -6,6 +6,7 @@
 import { isQuickFan, linesOf } from '../blocks.ts';
 import { findCommand, type Catalogue } from '../catalogue.ts';
 import type { Definition, LoopConfig, LoopStep, ParallelStep, SentinelStep, Step } from '../model.ts';
+import { segmentStepsMax } from '../limits.ts';
 import * as measured from './measured.ts';
 import type { Cost } from './measured.ts';
 
@@ -109,7 +110,7 @@ class Count {
     const pass = { events: line.cost.events - before.events, bytes: line.cost.bytes - before.bytes };
     // Passes that never leave their segment still begin a new one every so many steps.
     const quick = line.quick - quickBefore;
-    return pass.events === 0 && quick > 0 ? plus(pass, measured.segment, quick / measured.segmentStepsMax) : pass;
+    return pass.events === 0 && quick > 0 ? plus(pass, measured.segment, quick / segmentStepsMax) : pass;
   }
 
   clean(): Cost {
@@ -221,7 +222,7 @@ class Count {
     line.cost = plus(line.cost, each, passes - 2);
     line.quick += quick * (passes - 2);
     if (each.events === 0)
-      line.cost = plus(line.cost, measured.segment, Math.floor((quick * passes) / measured.segmentStepsMax));
+      line.cost = plus(line.cost, measured.segment, Math.floor((quick * passes) / segmentStepsMax));
   }
 
   #passes({ loop, name }: LoopStep, way: Way): number {

@@ -49,6 +49,3 @@ export const continuation: Cost = { events: 1, bytes: 1760 };
 /** Where the server suggests to continue as new (its defaults): about 680 regular activities. */
 export const historyEventsMax = 4_096;
 export const historyBytesMax = 4 * 1024 * 1024;
-
-/** Quick steps in one segment; it also ends after 250 ms. */
-export const segmentStepsMax = 200;

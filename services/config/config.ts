@@ -32,6 +32,7 @@ import {
   type WebhookSettings,
   type WorkerVersion,
 } from './worker-settings.ts';
+import { PORTS, TO_WEB_UI } from '../../world/pages/ports.ts';
 
 export { ConfigError } from '../home/config-error.ts';
 export type { ModelEnvironment, WebhookSettings, WorkerVersion } from './worker-settings.ts';
@@ -199,8 +200,8 @@ export function readConfig(env: Environment = process.env): Config {
     taskQueues: taskQueues(settings.SENTINEL_TASK_QUEUES),
     webUrl: webUrl(settings, embedded),
     preferredPorts: {
-      temporal: settings.SENTINEL_TEMPORAL_PORT ?? 7233,
-      temporalUi: settings.SENTINEL_TEMPORAL_UI_PORT ?? (settings.SENTINEL_TEMPORAL_PORT ?? 7233) + 1000,
+      temporal: settings.SENTINEL_TEMPORAL_PORT ?? PORTS.temporal,
+      temporalUi: settings.SENTINEL_TEMPORAL_UI_PORT ?? (settings.SENTINEL_TEMPORAL_PORT ?? PORTS.temporal) + TO_WEB_UI,
     },
   };
 }
@@ -348,7 +349,7 @@ function taskQueues(text: string | undefined): [string, ...string[]] {
 
 function withPort(address: string | undefined): string | null {
   if (address === undefined) return null;
-  return /:\d+$/.test(address) ? address : `${address}:7233`;
+  return /:\d+$/.test(address) ? address : `${address}:${PORTS.temporal}`;
 }
 
 function ownAddress(state: ServicesState | null): string | null {

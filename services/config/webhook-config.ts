@@ -4,7 +4,7 @@ import * as z from 'zod';
 export const WEBHOOK_KINDS = ['github', 'gitlab', 'stripe', 'slack', 'standard', 'token'] as const;
 export type WebhookKind = (typeof WEBHOOK_KINDS)[number];
 
-const SECRET_LENGTH_MIN = 16;
+export const SECRET_LENGTH_MIN = 16;
 const SECRETS_MAX = 10;
 /** What events of our own begin with. */
 const TAKEN: ReadonlySet<string> = new Set(['chat', 'file', 'git', 'sentinel']);

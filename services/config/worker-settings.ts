@@ -1,6 +1,8 @@
 /** What a worker does, as read from the environment (config.ts): how much at once, receive events, be a version, end. */
 import { isAbsolute } from 'node:path';
 import * as z from 'zod';
+import { SECRET_LENGTH_MIN } from './webhook-config.ts';
+import { PORTS } from '../../world/pages/ports.ts';
 
 /** Where events from other systems are received. */
 export interface WebhookAddress {
@@ -37,9 +39,6 @@ export const PROJECT_WORKERS_MAX = 8;
 
 /** A project's worker that has had nothing to do for so long is ended, unless SENTINEL_PROJECT_IDLE_SECONDS says otherwise. */
 export const PROJECT_IDLE_SECONDS = 600;
-
-const SECRET_LENGTH_MIN = 16;
-const WEBHOOK_PORT = 7246;
 
 /** The names that users have in their shells; a key is never logged, and never goes into a history. */
 export interface ModelEnvironment {
@@ -148,7 +147,7 @@ export function webhookSettings(settings: Settings): WebhookSettings | null {
 
 export const webhookAddress = (settings: Settings): WebhookAddress => ({
   host: settings.SENTINEL_WEBHOOK_HOST ?? '127.0.0.1',
-  port: settings.SENTINEL_WEBHOOK_PORT ?? WEBHOOK_PORT,
+  port: settings.SENTINEL_WEBHOOK_PORT ?? PORTS.webhooks,
 });
 
 export function modelEnvironment(settings: Settings): ModelEnvironment {

@@ -14,12 +14,12 @@ import { accepts } from '../processes/ports.ts';
 import { fitsSocket, makePrivateFolder } from '../processes/sockets.ts';
 import { type PostgresPrograms, runAs, socketPlaceFor } from './postgres-programs.ts';
 import { identifyProcess, stopProcess } from '../processes/process-identity.ts';
+import { PORTS } from '../../world/pages/ports.ts';
 
 const ROLE = 'sentinel';
 const DATABASE = 'sentinel';
 /** Part of the socket's name; no port of the machine is taken. */
-const PORT = 5432;
-const SOCKET = `.s.PGSQL.${PORT}`;
+const SOCKET = `.s.PGSQL.${PORTS.postgres}`;
 
 const SETTINGS = {
   listen_addresses: '',
@@ -82,7 +82,7 @@ export class PostgresServer {
         '-D',
         this.dataDir,
         '-p',
-        String(PORT),
+        String(PORTS.postgres),
         ...Object.entries({ ...SETTINGS, unix_socket_directories: this.socketFolder }).flatMap(([name, value]) => [
           '-c',
           `${name}=${value}`,
@@ -115,7 +115,7 @@ export class PostgresServer {
 
   private urlOf(database: string): string {
     // The port stands there, because clients would take it from PGPORT.
-    return `postgresql://${ROLE}:${this.password}@localhost:${PORT}/${database}?host=${encodeURIComponent(this.socketFolder)}`;
+    return `postgresql://${ROLE}:${this.password}@localhost:${PORTS.postgres}/${database}?host=${encodeURIComponent(this.socketFolder)}`;
   }
 
   private openSocketFolder(): void {

@@ -15,7 +15,7 @@ import { noteLost } from './steps-at-work.ts';
 import { workerMaxMs } from './stop-times.ts';
 import { buildStamp, hasSaidReady, logNameOf, projectWorkerCommand, watchEnding } from './worker-process.ts';
 
-const READY_WITHIN_MS = 60_000;
+export const READY_WITHIN_MS = 60_000;
 const WAITING = 'waiting until the worker of another project has nothing to do';
 
 export interface ProjectWorkerParts {

@@ -31,8 +31,7 @@ import { ProjectWorkers } from './project-workers.ts';
 import { noteLost } from './steps-at-work.ts';
 import { SERVER_GRACE_MS, workerMaxMs } from './stop-times.ts';
 import { buildStamp, hasSaidReady, watchEnding, workerCommand } from './worker-process.ts';
-
-const READY_WITHIN_MS = 60_000;
+import { READY_WITHIN_MS } from './project-worker.ts';
 
 export interface SupervisorOptions {
   config: Config;

@@ -28,7 +28,7 @@ export interface LoopStanding {
 export const SILENT_SAID_MS = 3_000;
 const BEGINNING = '{"loop":"';
 const READ_MAX = 1024 * 1024;
-const STEPS_NAMED_MAX = 5;
+export const STEPS_NAMED_MAX = 5;
 
 export function loopLine({ loop, pid, at, seconds, steps }: LoopLine): string {
   return JSON.stringify({ loop, pid, at, seconds, steps: steps.slice(0, STEPS_NAMED_MAX) } satisfies LoopLine);

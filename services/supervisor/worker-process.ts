@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Command } from '../processes/kept-process.ts';
 import { readLogEnd, sizeOf } from '../home/home-files.ts';
 import type { ProcessIdentity } from '../config/services-state.ts';
+import { STEPS_NAMED_MAX } from './worker-loop.ts';
 
 const LOOK_MS = 200;
 /** How the line of a worker that is to end begins: its keys stand in the order of `Ending`. */
@@ -83,8 +84,6 @@ export interface Ending {
   seconds: number;
   steps: StepUnderWay[];
 }
-
-const STEPS_NAMED_MAX = 5;
 
 /** `waiting for 2 steps, up to 60 s: nightly steps.0@1, build steps.2@7`. */
 export function waitingText({ steps, seconds }: Pick<Ending, 'steps' | 'seconds'>): string {

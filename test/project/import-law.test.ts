@@ -81,6 +81,8 @@ const laws: Law[] = [
       'world/confinement/sandbox.ts',
       'world/http/proxy.ts',
       'world/processes/step-init.ts',
+      // A step that looks at pages knows what listens on this machine.
+      'world/pages/ports.ts',
     ],
   },
   {

@@ -11,9 +11,9 @@
  * texts differ.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { SIGNATURES_MAX } from '../../services/webhooks/senders/stripe.ts';
 
 export const REPLAY_MAX_S = 300;
-const SIGNATURES_MAX = 10;
 
 export type Verdict = { ok: true; seconds: number } | { ok: false; finding: string };
 

@@ -17,7 +17,6 @@ import {
   EMIT,
   LLM,
   SEGMENT,
-  SEGMENT_STEPS_MAX,
   SHELL,
   WATCH,
   type AgentRequest,
@@ -29,6 +28,7 @@ import {
 import { commandQueue } from '../../language/command-queue.ts';
 import { PLACES, segmentNumbers } from '../../language/events/event-numbers.ts';
 import { entryOf } from '../../language/catalogue.ts';
+import { segmentStepsMax } from '../../language/limits.ts';
 import type { Step } from '../../language/model.ts';
 import type { Question } from '../../language/events/question.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
@@ -307,7 +307,7 @@ export class TemporalHost extends LocalAnswers implements Host {
 
   private stepsLeft(): number {
     const every = this.walk.input.continueEvery;
-    if (every === undefined) return SEGMENT_STEPS_MAX;
+    if (every === undefined) return segmentStepsMax;
     return Math.max(1, every - (this.walk.position.steps - this.stepsBefore));
   }
 

@@ -5,11 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { placeOf } from './addresses.ts';
-
-/** From the port of a Temporal server to that of its Web UI, as `sentinel` guesses it. */
-const toWebUi = 1_000;
-const TEMPORAL_PORT = 7_233;
-const POSTGRES_PORT = 5_432;
+import { PORTS, TO_WEB_UI } from './ports.ts';
 
 interface Server {
   host: string;
@@ -29,11 +25,11 @@ export async function isOwnService(
 }
 
 function serversIn({ TEMPORAL_ADDRESS, SENTINEL_WEB_URL, DATABASE_URL }: NodeJS.ProcessEnv): Server[] {
-  const temporal = serverOf(TEMPORAL_ADDRESS === undefined ? undefined : `tcp://${TEMPORAL_ADDRESS}`, TEMPORAL_PORT);
+  const temporal = serverOf(TEMPORAL_ADDRESS === undefined ? undefined : `tcp://${TEMPORAL_ADDRESS}`, PORTS.temporal);
   return [
-    ...temporal.flatMap(({ host, ports: [port = 0] }) => [{ host, ports: [port, port + toWebUi] }]),
+    ...temporal.flatMap(({ host, ports: [port = 0] }) => [{ host, ports: [port, port + TO_WEB_UI] }]),
     ...serverOf(SENTINEL_WEB_URL, SENTINEL_WEB_URL?.startsWith('https') === true ? 443 : 80),
-    ...serverOf(DATABASE_URL, POSTGRES_PORT),
+    ...serverOf(DATABASE_URL, PORTS.postgres),
   ];
 }
 
@@ -52,8 +48,6 @@ async function addressesOf(host: string): Promise<string[]> {
   );
 }
 
-const webhooks = 7246;
-
 /** What the supervisor writes into its home; of servers that are somebody else's it has no ports. */
 const Services = z.object({
   temporal: z.object({ port: z.number().nullable(), uiPort: z.number().nullable() }).nullable(),
@@ -62,7 +56,7 @@ const Services = z.object({
 /** Ports of this host on which services of Sentinel listen, as the worker knows them. */
 function ownPorts(env: NodeJS.ProcessEnv = process.env): number[] {
   const { temporal } = servicesIn(env['SENTINEL_HOME']);
-  const listener = Number(env['SENTINEL_WEBHOOK_PORT'] ?? webhooks);
+  const listener = Number(env['SENTINEL_WEBHOOK_PORT'] ?? PORTS.webhooks);
   return [temporal?.uiPort, temporal?.port, listener].filter((port): port is number => Number.isInteger(port));
 }
 

@@ -20,13 +20,13 @@ import type { AnsweringModel } from '../cassettes/answering.ts';
 import { summary, summarized, leftOut } from '../prompts/prompts.ts';
 import { planFor, roomOf, tokensOf, type Measure, type Planned, type Room } from './plan.ts';
 import { NOTHING_LEFT_OUT, shown, type Plan } from './view.ts';
+import { CHARACTERS_A_TOKEN } from '../../../world/models/request/estimate.ts';
 
 /** Compactions before one turn. */
 const timesMax = 2;
 const toldMax = 20;
 const toldLengthMax = 1000;
 const WORDS_A_TOKEN = 0.6;
-const CHARACTERS_A_TOKEN = 4;
 
 export interface Asking {
   conversations: Conversations;

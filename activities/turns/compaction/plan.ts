@@ -7,7 +7,7 @@ import type { AutoCompact } from '../../../interpreter/effect.ts';
 import type { PlacedMessage } from '../../../prisma/store/contract/models/conversation-contract.ts';
 import type { Message } from '../../../world/models/port/message.ts';
 import type { ModelFacts } from '../../../world/models/records/facts.ts';
-import { estimateBlocks, estimateText } from '../../../world/models/request/estimate.ts';
+import { estimateBlocks, estimateText, MESSAGE_TOKENS } from '../../../world/models/request/estimate.ts';
 import { shortResultMax, shown, shownRow, type Plan } from './view.ts';
 
 const usualThreshold = 0.95;
@@ -17,7 +17,6 @@ const summaryTokensMax = 4_000;
 /** What a compaction that leaves turns out must bring at least, as a share of the room; and what is enough without. */
 const leastShare = 0.1;
 const enoughShare = 0.75;
-const MESSAGE_TOKENS = 4;
 
 /** Tokens. */
 export interface Room {

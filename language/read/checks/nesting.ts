@@ -6,6 +6,7 @@ import type { Problem } from '../../problems.ts';
 import { isFilePath, isReferredLater } from '../../references/written-references.ts';
 import { isPlain, type Origins, type Plain } from '../draft/draft.ts';
 import type { DefinitionSite, Sites } from '../inventory/sites.ts';
+import { definitionsFollowedMax } from './referred-bounds.ts';
 
 export type KnownRefs = (name: string) => Definition | undefined;
 
@@ -29,9 +30,6 @@ export interface RefLookup {
 
 /** Problems of another definition that are told here: the rest is seen by checking that one. */
 const refusedShownMax = 5;
-
-/** Stored definitions looked at on behalf of one definition. */
-const definitionsFollowedMax = 1_000;
 
 export function checkNesting(
   sites: Sites,

@@ -9,9 +9,9 @@
 import { parseExpression, referencesOf } from '../../expression/parse.ts';
 import { isObject, isPlain, join, pathOf, type Draft, type Origins, type Plain } from '../draft/draft.ts';
 import { defined } from '../../defined.ts';
+import { passingScore } from '../../limits.ts';
 
 const passesMax = 10;
-const passingScore = 80;
 const GRADE = {
   type: 'object',
   properties: { score: { type: 'number' }, explanation: { type: 'string' } },

@@ -19,7 +19,7 @@ import {
 
 const SIGNATURE = 'stripe-signature';
 /** More than a sender that replaces its secrets sends. */
-const SIGNATURES_MAX = 10;
+export const SIGNATURES_MAX = 10;
 
 export const stripe: Sender = {
   bytesMax: SMALL_BYTES_MAX,

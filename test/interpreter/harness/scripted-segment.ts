@@ -3,12 +3,8 @@
  * segment is asked for twice, as after a worker that died before its answer arrived.
  */
 import { vi } from 'vitest';
-import {
-  SEGMENT_EVENTS_MAX,
-  SEGMENT_STEPS_MAX,
-  type SegmentRequest,
-  type SegmentResult,
-} from '../../../interpreter/contract.ts';
+import { SEGMENT_EVENTS_MAX, type SegmentRequest, type SegmentResult } from '../../../interpreter/contract.ts';
+import { segmentStepsMax } from '../../../language/limits.ts';
 import { Failure } from '../../../world/failures/failures.ts';
 import type { QuickSteps } from '../../../activities/segment/quick-steps.ts';
 import { runSegment } from '../../../activities/segment/run-segment.ts';
@@ -55,7 +51,7 @@ function requestOf({ host, strand, key, stepsLeft, budget }: SegmentAsked): Segm
     key: extended === 0 ? key : `${key} ${extended}`,
     seq: position.seq,
     places: 1,
-    stepsMax: stepsLeft ?? SEGMENT_STEPS_MAX,
+    stepsMax: stepsLeft ?? segmentStepsMax,
     tally: strand.path === '' ? position.tally : null,
     pausedMs: position.pausedMs,
     extensions: position.extensions,

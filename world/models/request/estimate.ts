@@ -2,11 +2,11 @@
 import type { AnswerBlock, ToolResultBlock, UserBlock } from '../port/message.ts';
 import type { TurnRequest } from '../port/turn.ts';
 
-const CHARACTERS_A_TOKEN = 4;
+export const CHARACTERS_A_TOKEN = 4;
 /** About what a picture of a screen costs, whatever its bytes. */
 const IMAGE_TOKENS = 1500;
 /** What a message costs beside its text. */
-const MESSAGE_TOKENS = 4;
+export const MESSAGE_TOKENS = 4;
 
 export const estimateLength = (characters: number): number => Math.ceil(characters / CHARACTERS_A_TOKEN);
 export const estimateText = (text: string): number => estimateLength(text.length);

@@ -9,15 +9,15 @@ import { declareKind, type VerbKind } from './verb-kind.ts';
 
 export type Defining = (command: Command) => void;
 
-export interface GroupVerb {
+export interface Subverb {
   summary: string;
   kind: VerbKind;
   define: Defining;
 }
 
-export function defineGroup(group: Command, subverbs: { [name: string]: GroupVerb }): void {
+export function defineSubverbs(verb: Command, subverbs: { [name: string]: Subverb }): void {
   const names = Object.keys(subverbs);
-  group
+  verb
     .argument('[verb]')
     .usage('VERB [options]')
     .helpCommand(false)
@@ -25,12 +25,12 @@ export function defineGroup(group: Command, subverbs: { [name: string]: GroupVer
     .action((given: string | undefined) => {
       if (given === undefined)
         throw usage(
-          `"sentinel ${group.name()}" needs a verb: write one of ${names.join(', ')}, or see "sentinel ${group.name()} --help".`,
+          `"sentinel ${verb.name()}" needs a verb: write one of ${names.join(', ')}, or see "sentinel ${verb.name()} --help".`,
         );
-      throw noVerbOf(group, given);
+      throw noVerbOf(verb, given);
     });
   for (const [name, { summary, kind, define }] of Object.entries(subverbs)) {
-    const command = group
+    const command = verb
       .command(name)
       .summary(summary)
       .helpOption('-h, --help', 'show this')
@@ -40,8 +40,8 @@ export function defineGroup(group: Command, subverbs: { [name: string]: GroupVer
   }
 }
 
-export function noVerbOf(group: Command, given: string): Error {
-  const names = group.commands.map((command) => command.name());
+export function noVerbOf(verb: Command, given: string): Error {
+  const names = verb.commands.map((command) => command.name());
   const hint = nearestOf(given, names, (name) => `write "${name}", or `);
-  return usage(`"${given}" is not a verb of "sentinel ${group.name()}"; ${hint}see "sentinel ${group.name()} --help".`);
+  return usage(`"${given}" is not a verb of "sentinel ${verb.name()}"; ${hint}see "sentinel ${verb.name()} --help".`);
 }
