@@ -1,6 +1,6 @@
 /**
  * Whether a verb may touch the services. A process runs one verb, and main.ts declares it here before its
- * code begins, from the table of verbs (verbs.ts) or of a group (group.ts): the clients that the verb opens
+ * code begins, from the table of verbs (verbs.ts) or of a group (subverbs.ts): the clients that the verb opens
  * behave accordingly, so a verb that only looks cannot start anything by mistake.
  */
 import type { Command } from 'commander';

@@ -4,7 +4,7 @@
  * because a loop that does not answer cannot be asked.
  */
 import { readLogEnd } from '../home/home-files.ts';
-import type { StepUnderWay } from './worker-process.ts';
+import { STEPS_NAMED_MAX, type StepUnderWay } from './worker-process.ts';
 
 export interface LoopLine {
   loop: 'silent' | 'answers' | 'ended';
@@ -28,7 +28,6 @@ export interface LoopStanding {
 export const SILENT_SAID_MS = 3_000;
 const BEGINNING = '{"loop":"';
 const READ_MAX = 1024 * 1024;
-export const STEPS_NAMED_MAX = 5;
 
 export function loopLine({ loop, pid, at, seconds, steps }: LoopLine): string {
   return JSON.stringify({ loop, pid, at, seconds, steps: steps.slice(0, STEPS_NAMED_MAX) } satisfies LoopLine);

@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import type { Command } from '../processes/kept-process.ts';
 import { readLogEnd, sizeOf } from '../home/home-files.ts';
 import type { ProcessIdentity } from '../config/services-state.ts';
-import { STEPS_NAMED_MAX } from './worker-loop.ts';
+
+/** Steps that are named of those under way. */
+export const STEPS_NAMED_MAX = 5;
 
 const LOOK_MS = 200;
 /** How the line of a worker that is to end begins: its keys stand in the order of `Ending`. */

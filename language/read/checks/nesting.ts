@@ -6,7 +6,6 @@ import type { Problem } from '../../problems.ts';
 import { isFilePath, isReferredLater } from '../../references/written-references.ts';
 import { isPlain, type Origins, type Plain } from '../draft/draft.ts';
 import type { DefinitionSite, Sites } from '../inventory/sites.ts';
-import { definitionsFollowedMax } from './referred-bounds.ts';
 
 export type KnownRefs = (name: string) => Definition | undefined;
 
@@ -17,6 +16,9 @@ export interface RefusedRef {
 }
 
 export type RefusedRefs = (name: string) => RefusedRef | undefined;
+
+/** Definitions looked at on behalf of one `$ref`, or of one definition. */
+export const definitionsFollowedMax = 1_000;
 
 /** The name of a definition that is spelled nearly so. */
 export type NearRef = (name: string) => string | undefined;

@@ -5,11 +5,8 @@
 import { blocksOf } from '../../blocks.ts';
 import type { Definition, LoopConfig, Step } from '../../model.ts';
 import { isReferredLater } from '../../references/written-references.ts';
-import type { KnownRefs } from './nesting.ts';
+import { definitionsFollowedMax, type KnownRefs } from './nesting.ts';
 import { isPlain } from '../draft/draft.ts';
-
-/** Definitions looked at on behalf of one `$ref`, or of one definition. */
-export const definitionsFollowedMax = 1_000;
 
 export interface UnboundedLoop {
   loop: LoopConfig['type'];
