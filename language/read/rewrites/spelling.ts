@@ -4,50 +4,14 @@
  */
 import { lengthIn } from '../../references/times.ts';
 import { infer, rename, standIn, type Draft, type Plain } from '../draft/draft.ts';
+import { flagKeys, longKeys, numberKeys, timeKeys } from './format-keys.ts';
 
-/** Every key of the format that more than one word makes. */
-export const LONG_KEYS: ReadonlySet<string> = new Set([
-  'outputTo',
-  'onError',
-  'timeoutMs',
-  'maxConcurrency',
-  'itemErrors',
-  'failFast',
-  'failOn',
-  'parseToolCalls',
-  'autoCompact',
-  'onUnknown',
-  'stopWhen',
-  'onStuck',
-  'unchangedTurns',
-  'executionId',
-  'onTimeout',
-  'maxIterations',
-  'intervalMs',
-  'backoffMs',
-  'maxBackoffMs',
-  'maxStepTimeoutMs',
-  'maxMemoryMb',
-  'maxNestingDepth',
-  'requireApproval',
-  'wallMs',
-  'cronExpression',
-  'timeZone',
-  'catchupWindowMs',
-  'jitterMs',
-  'debounceMs',
-  'onConflict',
-  'durationMs',
-  'inputSchema',
-  'ragSources',
-  'escalateOn',
-  'reportTo',
+/** Keys of more than one word that are none of the canonical form, and are read all the same. */
+const OF_OTHER_SPELLINGS = [
   'parentPersonaId',
   'inheritContext',
   'workingDir',
   'systemPrompt',
-  'maxTokens',
-  'maxTurns',
   'ragTemplate',
   'displayName',
   'uniqueId',
@@ -61,47 +25,14 @@ export const LONG_KEYS: ReadonlySet<string> = new Set([
   'successRate',
   'trainOnFailures',
   'loopUntil',
-]);
+];
+export const LONG_KEYS: ReadonlySet<string> = new Set([...longKeys, ...OF_OTHER_SPELLINGS]);
 
 /** A time in another unit: the key without its unit, and what one is in milliseconds. */
 const UNIT = /^(.+?)_?(?:(secs?|seconds?)|(mins?|minutes?)|(hours?))$/i;
-export const TIMES: ReadonlySet<string> = new Set([
-  'timeout',
-  'interval',
-  'backoff',
-  'maxBackoff',
-  'maxStepTimeout',
-  'wall',
-  'catchupWindow',
-  'jitter',
-  'debounce',
-  'duration',
-]);
-export const NUMBERS: ReadonlySet<string> = new Set([
-  'max',
-  'count',
-  'maxIterations',
-  'temperature',
-  'maxTokens',
-  'maxTurns',
-  'unchangedTurns',
-  'maxConcurrency',
-  'attempts',
-  'factor',
-  'maxMemoryMb',
-  'maxNestingDepth',
-  'tokens',
-  'usd',
-  'threshold',
-]);
-export const FLAGS: ReadonlySet<string> = new Set([
-  'failFast',
-  'await',
-  'parseToolCalls',
-  'strict',
-  'inheritContext',
-  'trainOnFailures',
-]);
+export const TIMES: ReadonlySet<string> = new Set(timeKeys);
+export const NUMBERS: ReadonlySet<string> = new Set([...numberKeys, 'count']);
+export const FLAGS: ReadonlySet<string> = new Set([...flagKeys, 'inheritContext', 'trainOnFailures']);
 
 const YES = /^\s*(?:true|yes|on)\s*$/i;
 const YES_OR_NO = /^\s*(?:true|yes|on|false|no|off)\s*$/i;

@@ -125,10 +125,13 @@ test('a command that another calls has the place of their step', async () => {
     },
     { name: 'lease/inner', permission: 'write' },
   );
-  const outer = command(async (context) => {
-    await context.lease('calls', { capacity: 1 });
-    return context.call('lease/inner', {}, { key: `${context.key}+1` });
-  });
+  const outer = command(
+    async (context) => {
+      await context.lease('calls', { capacity: 1 });
+      return context.call('lease/inner', {}, { key: `${context.key}+1` });
+    },
+    { permission: 'write' },
+  );
   const registry = createRegistry([outer, inner]);
   expect(await withLeases(contextOf(), (context) => registry.run('lease/use', {}, context))).toBe('had it');
 });
