@@ -111,7 +111,7 @@ const unhurried = {
 const systems = {
   services: ['test/services/{added-system,package}.test.ts'],
   server: ['test/server/systems/**/*.test.ts'],
-  kill: ['test/server/kill/{background,systems}.test.ts'],
+  kill: ['test/server/kill/{background,systems,words}.test.ts'],
 };
 
 export default defineConfig({
