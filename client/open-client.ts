@@ -163,15 +163,9 @@ export class OpenClient extends SentinelClient {
   }
 
   /** The inbox as the command of that name gives it. */
-  async peek({ persona: personaId, ...query }: InboxQuery, by: string): Promise<InboxItem[]> {
+  async peek({ persona: personaId, ...query }: InboxQuery & { id?: string }, by: string): Promise<InboxItem[]> {
     const items = await performCommand(this, 'inbox/peek', defined({ ...query, personaId }), { by });
     return items as unknown as InboxItem[];
-  }
-
-  /** What a run itself asked under an id, or told. */
-  async asked(handle: string, id: string): Promise<InboxItem[]> {
-    const items = await (await this.store()).inbox.list({ handle, id, all: true });
-    return items.filter((item) => item.handle === handle);
   }
 
   /** Saves a definition under its name. */

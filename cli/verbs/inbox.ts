@@ -4,7 +4,6 @@ import type { InboxItem } from '../../client/contract/shown.ts';
 import { briefLines, valueLines } from '../../language/events/shown-value.ts';
 import { defined } from '../../language/defined.ts';
 import { ClientError } from '../../client/client.ts';
-import type { OpenClient } from '../../client/open-client.ts';
 import { oneLine } from '../../client/show/trace.ts';
 import { howToAnswer, howToAnswerSeen } from '../output/question-lines.ts';
 import { openOutput, type Output } from '../output/output.ts';
@@ -95,7 +94,10 @@ async function clearOne(given: string, id: string | undefined, options: Options)
   const output = openOutput(options);
   await withRun(output, given, async (client, handle) => {
     await client.find(handle);
-    if (id !== undefined) await refuseUnlessTold(client, handle, id);
+    if (id !== undefined) {
+      const by = await speakerHere(undefined, output);
+      refuseUnlessTold(await client.peek({ handle, id, all: true }, by), handle, id);
+    }
     const seen = await client.clearInbox({ handle, ...defined({ id }) });
     output.object({ ok: true, seen });
     output.line(`${seen} marked as seen.`);
@@ -103,8 +105,8 @@ async function clearOne(given: string, id: string | undefined, options: Options)
 }
 
 /** Nothing happens to an id that is no message's: whoever typed it is told. One that was seen before stays seen. */
-async function refuseUnlessTold(client: OpenClient, handle: string, id: string): Promise<void> {
-  const items = await client.asked(handle, id);
+function refuseUnlessTold(found: readonly InboxItem[], handle: string, id: string): void {
+  const items = found.filter((item) => item.handle === handle);
   if (items.some(({ state }) => state === 'told' || state === 'seen')) return;
   throw items.length === 0
     ? new ClientError(

@@ -32,7 +32,7 @@ import {
   type WebhookSettings,
   type WorkerVersion,
 } from './worker-settings.ts';
-import { PORTS, TO_WEB_UI } from '../../world/pages/ports.ts';
+import { PORTS, TO_WEB_UI } from './ports.ts';
 
 export { ConfigError } from '../home/config-error.ts';
 export type { ModelEnvironment, WebhookSettings, WorkerVersion } from './worker-settings.ts';

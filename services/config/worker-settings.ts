@@ -2,7 +2,7 @@
 import { isAbsolute } from 'node:path';
 import * as z from 'zod';
 import { SECRET_LENGTH_MIN } from './webhook-config.ts';
-import { PORTS } from '../../world/pages/ports.ts';
+import { PORTS } from './ports.ts';
 
 /** Where events from other systems are received. */
 export interface WebhookAddress {

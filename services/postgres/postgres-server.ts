@@ -14,7 +14,7 @@ import { accepts } from '../processes/ports.ts';
 import { fitsSocket, makePrivateFolder } from '../processes/sockets.ts';
 import { type PostgresPrograms, runAs, socketPlaceFor } from './postgres-programs.ts';
 import { identifyProcess, stopProcess } from '../processes/process-identity.ts';
-import { PORTS } from '../../world/pages/ports.ts';
+import { PORTS } from '../config/ports.ts';
 
 const ROLE = 'sentinel';
 const DATABASE = 'sentinel';

@@ -42,5 +42,5 @@ test('ports on which services of ours listen stand in one file', () => {
   const ports = files
     .filter((path) => isSource(path) && /^(?:services|world|worker|client|cli|runs|operations)\//.test(path))
     .filter((path) => /(?<!:)\b(?:7_?233|7_?246|5_?432|8_?233)\b/.test(codeOf(path)));
-  expect(ports).toEqual(['world/pages/ports.ts']);
+  expect(ports).toEqual(['services/config/ports.ts']);
 });

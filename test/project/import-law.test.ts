@@ -47,7 +47,7 @@ const laws: Law[] = [
       'language/limits.ts',
     ],
   },
-  // No step reaches a home, and which folder is one the services know that made it. What a provider answered is a
+  // No step reaches a home or a service, and which folder and which port is one the services know that made it. What a provider answered is a
   // row, and so are the requests of which a cassette is made.
   {
     folder: 'world/',
@@ -56,6 +56,7 @@ const laws: Law[] = [
       'language/',
       'types:prisma/store/contract/',
       'prisma/store/values/content-hash.ts',
+      'services/config/ports.ts',
       'services/home/home-records.ts',
     ],
   },
@@ -81,8 +82,6 @@ const laws: Law[] = [
       'world/confinement/sandbox.ts',
       'world/http/proxy.ts',
       'world/processes/step-init.ts',
-      // A step that looks at pages knows what listens on this machine.
-      'world/pages/ports.ts',
     ],
   },
   {

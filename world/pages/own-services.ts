@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { placeOf } from './addresses.ts';
-import { PORTS, TO_WEB_UI } from './ports.ts';
+import { PORTS, TO_WEB_UI } from '../../services/config/ports.ts';
 
 interface Server {
   host: string;

@@ -123,8 +123,8 @@ export const summary: Prompt<{ words: number }> = {
 export const summarized: Prompt<{ turns: number; summary: string }> = {
   name: 'summarized',
   version: 1,
-  render: ({ turns, summary: ofThem }) =>
-    `[The conversation had grown too long. ${turns === 1 ? 'Its first turn is' : `Its first ${turns} turns are`} left out here; this summary of yours stands in their place. Go on from it.]\n\n${ofThem}`,
+  render: ({ turns, summary: text }) =>
+    `[The conversation had grown too long. ${turns === 1 ? 'Its first turn is' : `Its first ${turns} turns are`} left out here; this summary of yours stands in their place. Go on from it.]\n\n${text}`,
 };
 
 /** Stands in the place of turns that were left out without a summary. */
