@@ -22,4 +22,4 @@ USER node
 ENV NODE_ENV=production
 # SIGTERM lets running steps end; docker-compose.yml gives them the time.
 STOPSIGNAL SIGTERM
-CMD ["node", "--enable-source-maps", "--heap-growing-percent=100", "--min-semi-space-size=16", "--no-memory-reducer", "dist/worker/main.js"]
+CMD ["node", "--heap-growing-percent=100", "--min-semi-space-size=16", "--no-memory-reducer", "dist/worker/main.js"]

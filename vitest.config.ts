@@ -79,7 +79,7 @@ const unhurried = {
     'test/store/{connection/database-finding,events/file-events}.test.ts',
   ],
   services: [
-    'test/services/{ending,kept-settings,kept-worker,looking,project-room,project-workers,supervisor,webhook-port}.test.ts',
+    'test/services/{ending,kept-build,kept-settings,kept-worker,looking,project-room,project-workers,supervisor,webhook-port}.test.ts',
     'test/services/attacks/{foreign-home,strangers}.test.ts',
   ],
   server: [
@@ -101,7 +101,7 @@ const unhurried = {
     'test/server/workers/{ending,large,large-lists,versions}.test.ts',
   ],
   kill: [
-    'test/server/kill/{fan,force-cancel,groups,leases,one-branch,person-calls,quiet-trigger,services,undo}.test.ts',
+    'test/server/kill/{fan,force-cancel,groups,leases,one-branch,person-calls,quiet-trigger,services,stopped,undo}.test.ts',
     'test/server/kill/models/{agent-segments,compaction,model-calls,model-context,model-turns,replayed-turns}.test.ts',
     'test/server/kill/questions/*.test.ts',
   ],

@@ -7,15 +7,12 @@
  * Anything else thrown here is the store being away, or a bug: the server retries it, a bug a few times.
  */
 import { activityInfo, Context } from '@temporalio/activity';
-import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
-import type { OpenSession, RunContext, Store } from '../prisma/store/contract/contract.ts';
+import type { Json, JsonObject } from '../language/json.ts';
+import type { RunContext, Store } from '../prisma/store/contract/contract.ts';
 import { referredDefinitions } from '../prisma/store/values/referred-definitions.ts';
-import type { StepCheckpoints } from '../operations/checkpoints/step-checkpoints.ts';
 import { askForGroup } from './local/ask-for-group.ts';
-import { checkpointed, filesOf, writesFiles } from './steps/checkpointed.ts';
 import type { CommandContext, RunPort } from '../operations/command.ts';
 import { withLeases } from '../operations/leases.ts';
-import type { Registry } from '../operations/registry.ts';
 import {
   AGENT,
   ASK_FOR_GROUP,
@@ -34,8 +31,6 @@ import {
   TIMEOUT_MARGIN_MS,
   WATCH,
   type AgentRequest,
-  type SegmentRequest,
-  type SegmentResult,
   type EventRequest,
   type GroupAsked,
   type ShellRequest,
@@ -49,52 +44,45 @@ import { readStarted, referring, type Handed } from '../language/read/started-pr
 import { publishEvent } from '../operations/events/publish-event.ts';
 import { resolveAction, type ActionToResolve } from './steps/resolve-action.ts';
 import { maskedError, ownMasker } from '../world/own-keys/own-keys.ts';
-import {
-  maskerOfTurn,
-  secretsOf,
-  secretsOfCall,
-  unsealedFor,
-  withMaskedFailures,
-  type Secrets,
-} from '../operations/secrets/secrets.ts';
-import { findCommand } from '../language/catalogue.ts';
+import { maskerOfTurn, secretsOf, type Secrets } from '../operations/secrets/secrets.ts';
 import { defined } from '../language/defined.ts';
 import { turnRequest } from '../interpreter/models/build-turn.ts';
 import type { AgentReport, RunInput } from '../interpreter/host.ts';
 import type { CommandEffect, TurnEffect, TurnOutcome } from '../interpreter/effect.ts';
 import type { ModelFrame } from '../interpreter/position.ts';
 import { handleOf } from '../interpreter/keys.ts';
-import { once, reading } from './steps/once.ts';
-import { Spent, usesModels } from './steps/spent.ts';
+import { keepingIn } from './steps/keeping.ts';
+import { once } from './steps/once.ts';
+import { performCommand, type CommandParts, type KnownContext } from './steps/perform-command.ts';
 import { quickSteps, type AroundStep } from './segment/quick-steps.ts';
-import { runSegment } from './segment/run-segment.ts';
+import { actingSteps } from './segment/acting-steps.ts';
+import { type EndRefused, segmentActivity } from './segment/segment-activity.ts';
+import { runLine } from './steps/shell-line.ts';
 import { beating } from '../world/processes/beating.ts';
-import { runShell, type ShellResult } from '../operations/shell/run-shell.ts';
-import { withValueFiles } from '../operations/shell/value-files.ts';
+import type { KeptProcesses } from '../world/processes/kept/kept-processes.ts';
 import type { Models } from '../world/models/open-models.ts';
-import { useOf, type Limiter } from './limits/limiter.ts';
 import type { Shelf } from './turns/cassettes/shelf.ts';
+import { CallsSaid } from './turns/calls-said.ts';
 import { LiveTurn } from './turns/live/live-turn.ts';
 import { runAgent } from './turns/run-agent.ts';
-import { runCall } from './turns/run-call.ts';
 import { runTurn } from './turns/run-turn.ts';
 import { watchExecution, type WatchRequest } from '../operations/shell/watch.ts';
 
-export interface ActivityParts {
-  store: Store;
-  registry: Registry;
+export interface ActivityParts extends CommandParts {
   runs: RunPort;
   /** Resolves when what the run has recorded so far is in the store. */
   recorded: (handle: string) => Promise<void>;
   /** Null: model steps fail, and say how to get one. */
   models: Models | null;
-  /** Null: steps write without a state of the project before. */
-  checkpoints: StepCheckpoints | null;
-  /** Absent: nothing is limited. */
-  limiter?: Limiter;
   shelf: Shelf;
+  /** Processes that outlive this worker; absent: none do. */
+  kept?: KeptProcesses | undefined;
   /** Around each quick command of a segment; absent: nothing. */
   around?: AroundStep | undefined;
+  /** Ends a run whose record the store refuses; absent: it is tried again for ever. */
+  recordRefused?: EndRefused;
+  /** Whether segments begin steps that act on the world; absent: they do. */
+  beginsInSegments?: boolean;
 }
 
 type Activity = (...args: never[]) => Promise<unknown>;
@@ -105,18 +93,14 @@ const LOOK_MS = 60_000;
 export function createActivities(parts: ActivityParts): Record<string, Activity> {
   const { store, registry, runs, recorded } = parts;
   const quick = quickSteps({ store, registry, runs, limiter: parts.limiter, around: parts.around });
+  const acting = actingSteps(parts);
   const activities: Record<string, Activity> = {
-    [SEGMENT]: (input: RunInput, request: SegmentRequest): Promise<SegmentResult> =>
-      runSegment({ store, quick, recorded }, input, request, activityInfo().attempt),
+    [SEGMENT]: segmentActivity({ store, quick, acting, recorded, ...defined({ recordRefused: parts.recordRefused }) }),
     [SHELL]: (request: ShellRequest, options?: StepOptions) =>
-      guarded(async () => {
-        const context = await contextOf(parts, options);
-        return checkpointed(parts.checkpoints, context, { what: SHELL, isBackground: false }, () =>
-          runLine(request, context),
-        );
-      }),
+      guarded(async () => shell(parts, request, await contextOf(parts, options))),
     [WATCH]: (request: WatchRequest) => guarded(async () => watchExecution(request, await contextOf(parts))),
-    [LLM]: (request: TurnRequest, options?: StepOptions) => guarded(() => askWithin(parts, request, options)),
+    [LLM]: (request: TurnRequest, options?: StepOptions) =>
+      guarded(async () => askWithin(parts, request, await contextOf(parts, options))),
     [AGENT]: (input: RunInput, request: AgentRequest) => guarded(() => agent(parts, input, request)),
     [NEXT_EVENT]: async (request: EventRequest) =>
       store.signals.next({ handle: (await ownRun(store)).handle, ...request }),
@@ -168,16 +152,16 @@ function withoutOwnKeys(activity: Activity): Activity {
   };
 }
 
-async function runLine(request: ShellRequest, context: KnownContext): Promise<ShellResult> {
-  const { secrets, timeoutMs } = context;
-  const { files, ...rest } = secrets.unsealShell(request);
-  const ended = await withMaskedFailures(secrets, () =>
-    withValueFiles(files, (values, folder) => {
-      const sandbox = { readable: folder === undefined ? [] : [folder] };
-      return runShell({ ...rest, env: { ...rest.env, ...values }, timeoutMs, sandbox }, context);
-    }),
-  );
-  return secrets.results.json(ended);
+async function shell(parts: ActivityParts, request: ShellRequest, known: KnownContext): Promise<Json> {
+  const { begun = 0, isCancelled = false } = request;
+  const { run, key, attempt } = known;
+  if (!isCancelled) {
+    const isHandedOver = begun > 0 && attempt === 1;
+    return runLine(request, { ...known, attempt: attempt + begun, isHandedOver }, parts.checkpoints);
+  }
+  await parts.kept?.end(run.handle, key);
+  await parts.checkpoints?.end({ handle: run.handle, key, project: run.project });
+  return null;
 }
 
 function commandActivity(parts: ActivityParts, nameOf: () => string): Activity {
@@ -194,10 +178,9 @@ function commandActivity(parts: ActivityParts, nameOf: () => string): Activity {
 async function askWithin(
   parts: ActivityParts,
   request: TurnRequest,
-  options?: StepOptions,
+  context: KnownContext,
   until?: AbortSignal,
 ): Promise<TurnOutcome> {
-  const context = await contextOf(parts, options);
   const { run, key, attempt, timeoutMs, secrets, reach, confinement } = context;
   const signal = until ?? context.signal;
   const { conversation, turn: number, tokensBefore: tokensSoFar = 0 } = request;
@@ -236,6 +219,7 @@ async function agent(parts: ActivityParts, input: RunInput, request: AgentReques
   const under: { said: JsonObject; turn?: { turn: number; tokensSoFar: number; live: LiveTurn } } = { said: {} };
   /** Its calls may have been begun by an attempt before. */
   let answeredBefore = 0;
+  const calls = new CallsSaid(context.resumed);
   const segment = {
     store: parts.store,
     recorded: parts.recorded,
@@ -256,7 +240,8 @@ async function agent(parts: ActivityParts, input: RunInput, request: AgentReques
     },
     call: (effect: CommandEffect) => {
       const isFirst = effect.call?.turn !== answeredBefore || effect.call.tries !== undefined;
-      return performCall(parts, effect, { ...context, attempt: isFirst ? 1 : attempt });
+      const called = calls.contextOf(effect.key, { ...context, attempt: isFirst ? 1 : attempt });
+      return performCall(parts, effect, called).finally(() => calls.end(effect.key));
     },
     said: ({ made, usd }: ModelFrame) => {
       under.said = { calls: made.length, usd };
@@ -267,87 +252,20 @@ async function agent(parts: ActivityParts, input: RunInput, request: AgentReques
     () => runAgent(segment, input, request),
     () => {
       const { live, ...begun } = under.turn ?? {};
-      return { ...under.said, ...begun, ...live?.progress };
+      return { ...under.said, ...begun, ...live?.progress, ...calls.said };
     },
   );
 }
 
-/** A quick call of an agent segment, as the activity of the command performs it. */
+/** A call of an agent segment, as the activity of the command performs it. */
 async function performCall(parts: ActivityParts, effect: CommandEffect, context: CommandContext): Promise<Json> {
   const { key, timeoutMs, confinement, reach, starts } = effect;
-  return performCommand(parts, effect, {
-    ...context,
-    key,
-    timeoutMs,
-    secrets: await secretsOf(parts.store, effect.secrets),
-    ...defined({ confinement, reach, starts }),
-  });
-}
-
-type KnownContext = CommandContext & { secrets: Secrets };
-
-/** A command of a step, or one that a model called, when it is its turn: nothing of it has happened before. */
-function performCommand(parts: ActivityParts, asked: Commanded, context: KnownContext): Promise<Json> {
-  const { run, key, timeoutMs, signal } = context;
-  const work = (): Promise<Json> => performAtOnce(parts, asked, context);
-  return parts.limiter?.tool(asked.command, { id: useOf(run.handle, key), timeoutMs, signal }, work) ?? work();
-}
-
-type Commanded = Pick<CommandEffect, 'command' | 'params'> & { call?: CommandEffect['call'] | undefined };
-
-async function performAtOnce(
-  parts: ActivityParts,
-  { command, params, call }: Commanded,
-  context: KnownContext,
-): Promise<Json> {
-  if (call === undefined) return runCommand(parts, command, params, context);
-  const { store, registry } = parts;
-  const called = { ...context, secrets: secretsOfCall(context.secrets, context.reach?.env) };
-  const isApart = usesModels(registry, command);
-  let usage: Json | undefined;
-  const perform = async (): Promise<Json> => {
-    const result = await runCommand(parts, command, params, called);
-    if (!isApart || !isJsonObject(result)) return result;
-    usage = result['usage'];
-    return result['value'] ?? null;
-  };
-  const { key, attempt, run } = context;
-  const tried = { handle: run.handle, key, attempt, command, params };
-  return runCall({ store, catalogue: registry.catalogue }, call, tried, { perform, usage: () => usage });
-}
-
-/** Of one that `uses` models: what it spent stands beside its result. */
-async function runCommand(
-  parts: ActivityParts,
-  name: string,
-  params: JsonObject,
-  context: KnownContext,
-): Promise<Json> {
-  const { secrets } = context;
-  const { store, registry } = parts;
-  const spent = usesModels(registry, name) ? new Spent((...asked) => context.turn(...asked)) : null;
-  const run = async (session: OpenSession): Promise<Json> =>
-    withMaskedFailures(secrets, async () => {
-      const value = await registry.run(name, unsealedFor(registry.find(name), params, secrets), {
-        ...context,
-        session,
-        ...(spent === null ? {} : { turn: spent.turn }),
-      });
-      const result = secrets.results.json(value);
-      return spent?.beside(result) ?? result;
-    });
-  const isReading = findCommand(registry.catalogue, name)?.permission === 'read';
-  const perform = async (): Promise<Json> => {
-    try {
-      return await (isReading ? reading(store, run) : once(store, context, run));
-    } catch (error) {
-      throw spent?.in(error) ?? error;
-    }
-  };
-  if (!writesFiles(registry, name, params)) return perform();
-  const isBackground = registry.find(name)?.isBackground?.(params) === true;
-  const paths = filesOf(registry, name, params, context);
-  return checkpointed(parts.checkpoints, context, { what: name, isBackground, paths }, perform);
+  const secrets = await secretsOf(parts.store, effect.secrets);
+  const known = { ...context, key, timeoutMs, secrets, ...defined({ confinement, reach, starts }) };
+  // What the command itself has said of how far it is stays said while it asks a model.
+  const asking = { ...known, heartbeat: () => known.heartbeat() };
+  const turn: CommandContext['turn'] = (request, until) => askWithin(parts, request, asking, until);
+  return withLeases({ ...known, turn }, (leased) => performCommand(parts, effect, leased));
 }
 
 async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<KnownContext> {
@@ -362,12 +280,13 @@ async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<K
     store: parts.store,
     session: parts.store.session(),
     runPort: parts.runs,
-    turn: (request, until) => askWithin(parts, request, options, until),
+    turn: async (request, until) => askWithin(parts, request, await contextOf(parts, options), until),
     signal: cancellationSignal,
     timeoutMs: info.startToCloseTimeoutMs - TIMEOUT_MARGIN_MS,
     now: () => Date.now(),
     heartbeat: beat(resumed),
     secrets: await secretsOf(parts.store, options?.secrets),
+    ...keepingIn(parts.kept, cancellationSignal),
     ...(parts.checkpoints === null ? {} : { checkpoints: parts.checkpoints }),
     ...(options?.confinement === undefined ? {} : { confinement: options.confinement }),
     ...(options?.reach === undefined ? {} : { reach: options.reach }),

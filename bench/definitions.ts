@@ -1,7 +1,7 @@
 /** The definitions that are measured, as functions of their size. */
 import type { CommandFacts } from '../language/catalogue.ts';
 import type { Json, JsonObject } from '../language/json.ts';
-import { modelOf, promptOf, type AgentSpec } from './agents/protocol.ts';
+import { modelOf, promptOf, type AgentSpec, type Tool } from './agents/protocol.ts';
 import type { CommandStep, Definition, Step } from '../language/model.ts';
 import { defined } from '../language/defined.ts';
 
@@ -11,6 +11,10 @@ export const NOOP_FACTS: CommandFacts = { permission: 'read', speed: 'long' };
 /** A tool that counts at the double of the model how often it is done. */
 export const LOOK = 'bench/look';
 export const LOOK_FACTS: CommandFacts = { permission: 'read', speed: 'long' };
+
+/** A project's own command that writes. */
+export const APPEND = 'bench/append';
+export const APPEND_FACTS: CommandFacts = { permission: 'write', speed: 'long' };
 
 export type Shape = 'sequence' | 'loop' | 'branch' | 'fan';
 export const SHAPES: readonly Shape[] = ['sequence', 'loop', 'branch', 'fan'];
@@ -71,6 +75,8 @@ export function nestedLoop(count: number): Definition {
 
 export type Mix = 'code-read' | 'data-read' | 'data-create';
 export const MIXES: readonly Mix[] = ['code-read', 'data-read', 'data-create'];
+/** What a step of a peer and of the hand-written workflows does. */
+export type Kind = Mix | 'shell';
 export const COLLECTION = 'bench-rows';
 
 function quickStep(mix: Mix, index: number): CommandStep {
@@ -98,6 +104,19 @@ export function quickSteps(mix: Mix, count: number): Definition {
 export function quickFan(mix: Mix, count: number): Definition {
   const branches = Array.from({ length: count }, (_, index) => [quickStep(mix, index)]);
   return { name: `bench-fan-${mix}-${count}`, loop: { type: 'once' }, steps: [{ type: 'parallel', branches }] };
+}
+
+export const shellLine = (index: number): string => `echo step ${index}`;
+
+const shellStep = (index: number): Step => ({ type: 'shell', command: shellLine(index) });
+
+export function shellSteps(count: number): Definition {
+  return { name: `bench-shell-${count}`, loop: { type: 'once' }, steps: repeated(count, shellStep) };
+}
+
+export function shellFan(count: number): Definition {
+  const branches = Array.from({ length: count }, (_, index) => [shellStep(index)]);
+  return { name: `bench-fan-shell-${count}`, loop: { type: 'once' }, steps: [{ type: 'parallel', branches }] };
 }
 
 /** One quick step for each of `count` numbers. It keeps no results: together they could exceed what a value may hold. */
@@ -144,17 +163,20 @@ export function pureLoop(passes: number): Definition {
   };
 }
 
-/** One model step, which may read files and look. */
-export function agentSteps(spec: AgentSpec): Definition {
+const TOOLS: { [tool in Tool]: string } = { read: 'code/read', look: LOOK, append: APPEND };
+
+/** One model step with one tool. */
+export function agentSteps(spec: AgentSpec, durability: 'segment' | 'step' = 'segment'): Definition {
   return {
     name: `bench-agent-${spec.turns}`,
+    durability,
     loop: { type: 'once' },
     steps: [
       {
         type: 'llm',
         model: `openai/${modelOf(spec)}`,
         prompt: promptOf(spec.token),
-        tools: [spec.tool === 'read' ? 'code/read' : LOOK],
+        tools: [TOOLS[spec.tool]],
         maxTurns: spec.turns,
         // The model of the benchmark asks for the same file each time.
         onStuck: 'ignore',

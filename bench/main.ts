@@ -6,7 +6,8 @@ import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Row, skipped, table } from './report.ts';
 import { activations } from './rows/activations.ts';
-import { agentKills, agents } from './rows/agents.ts';
+import { agentKills, readingAgents, writingAgents } from './rows/agents.ts';
+import { backAtWork } from './rows/back-at-work.ts';
 import { bundleRows } from './rows/bundle.ts';
 import { checkpoints } from './rows/checkpoints.ts';
 import { commandLine } from './rows/command-line.ts';
@@ -19,10 +20,13 @@ import { manyRuns } from './rows/many-runs.ts';
 import { overhead } from './rows/overhead.ts';
 import { quickRows } from './rows/quick/steps.ts';
 import { replay } from './rows/replay.ts';
+import { shellRows } from './rows/shell-steps.ts';
 import { subscribers } from './rows/subscribers.ts';
 import { openWorld, type World } from './world.ts';
 
-const PARTS: { [name: string]: (world: World, quick: boolean, runs?: number) => Promise<Row[]> } = {
+const PARTS: { [name: string]: (world: World, quick: boolean, own: OwnOptions) => Promise<Row[]> } = {
+  'shell-steps': shellRows,
+  'writing-agents': writingAgents,
   bundle: bundleRows,
   quick: quickRows,
   fans,
@@ -37,16 +41,22 @@ const PARTS: { [name: string]: (world: World, quick: boolean, runs?: number) => 
   edits,
   checkpoints,
   'command-line': commandLine,
-  agents,
+  agents: readingAgents,
   'agent-kills': agentKills,
+  'back-at-work': backAtWork,
   'local-model': localModel,
 };
 
-interface Options {
+/** Of single parts. */
+interface OwnOptions {
+  runs?: number | undefined;
+  base?: string | undefined;
+}
+
+interface Options extends OwnOptions {
   only?: string[];
   quick?: boolean;
   json?: boolean;
-  runs?: number;
 }
 
 function readOptions(): Options {
@@ -58,6 +68,7 @@ function readOptions(): Options {
     .option('--quick', 'measure less')
     .option('--json', 'print one JSON document on stdout')
     .option('--runs <count>', 'runs that wait in subscribers', count)
+    .option('--base <folder>', 'another built checkout, beside this one in back-at-work')
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
     .parse()
     .opts<Options>();
@@ -70,10 +81,10 @@ function count(text: string): number {
 }
 
 async function main(): Promise<number> {
-  const { only: chosen = Object.keys(PARTS), quick = false, json = false, runs } = readOptions();
+  const { only: chosen = Object.keys(PARTS), quick = false, json = false, runs, base } = readOptions();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
   Runtime.install({ logger: new DefaultLogger('ERROR') });
-  const rows = await measure(chosen, { quick, quiet: json, runs });
+  const rows = await measure(chosen, { quick, quiet: json, runs, base });
   const missed = rows.filter((row) => row.verdict === 'missed');
   if (json) process.stdout.write(`${JSON.stringify({ ok: missed.length === 0, rows }, null, 2)}\n`);
   else
@@ -85,7 +96,7 @@ async function main(): Promise<number> {
 
 async function measure(
   chosen: readonly string[],
-  { quick, quiet, runs }: { quick: boolean; quiet: boolean; runs: number | undefined },
+  { quick, quiet, ...own }: OwnOptions & { quick: boolean; quiet: boolean },
 ): Promise<Row[]> {
   const rows: Row[] = [];
   const world = await openWorld();
@@ -94,7 +105,7 @@ async function measure(
       const part = PARTS[name];
       if (part === undefined) continue;
       process.stderr.write(`bench: ${name}\n`);
-      const found = await part(world, quick, runs).catch((error: unknown): Row[] => [failed(name, error)]);
+      const found = await part(world, quick, own).catch((error: unknown): Row[] => [failed(name, error)]);
       rows.push(...found);
       if (!quiet) process.stderr.write(`${table(found)}\n`);
     }

@@ -40,6 +40,12 @@ function format(value: number): string {
   return Math.abs(value) >= 1000 ? value.toFixed(0) : Math.abs(value) >= 100 ? value.toFixed(1) : value.toFixed(3);
 }
 
+/** As short as its neighbours in a row of figures. */
+export const shown = (value: number): string => {
+  if (!Number.isFinite(value)) return '-';
+  return Math.abs(value) < 10 ? value.toFixed(1) : value.toFixed(0);
+};
+
 export function table(rows: readonly Row[]): string {
   const width = (pick: (row: Row) => string): number => Math.max(0, ...rows.map((row) => pick(row).length));
   const [name, measured, limit] = [width((row) => row.name), width((row) => row.measured), width((row) => row.limit)];

@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { flushesUnder } from './disk-flushes.ts';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,6 +24,8 @@ export interface Stage {
   project: string;
   address: string;
   databaseUrl: string;
+  /** Requests to write what it holds to the disk that the disk under `folder` has completed, of whoever asked; NaN where nobody counts. */
+  flushes: () => number;
   /** Processor time both servers have used, with everything they started. */
   serverCpuMs(): { temporal: number; postgres: number };
   end(): Promise<void>;
@@ -69,7 +72,8 @@ export async function openStage(): Promise<Stage> {
       postgres: cpuMs(pids[0] ?? 0),
       temporal: cpuMs(pids[1] ?? 0),
     });
-    return { folder, project, address: temporal.address, databaseUrl: postgres.url, serverCpuMs, end };
+    const flushes = flushesUnder(folder);
+    return { folder, flushes, project, address: temporal.address, databaseUrl: postgres.url, serverCpuMs, end };
   } catch (error) {
     await end();
     throw error;

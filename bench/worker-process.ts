@@ -3,49 +3,38 @@
  * are its own. It answers each message with what it has used so far, and ends when told to.
  */
 import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
-import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  makeTelemetryFilterString,
+  type NativeConnection,
+  Runtime,
+  Worker,
+  type WorkerOptions,
+} from '@temporalio/worker';
 import * as z from 'zod';
 import { defineCommand, type Command } from '../operations/command.ts';
 import { Models } from '../world/models/open-models.ts';
 import { NO_SETTINGS } from '../world/models/resolve/settings.ts';
 import { startRun } from '../runs/start-run.ts';
-import type { Definition } from '../language/model.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { openStore } from '../prisma/store/open-store.ts';
 import { keysIn, newKeyText, type SealKeys } from '../services/config/seal-key.ts';
 import { loadBundle } from '../runs/bundle.ts';
 import { connectWorker } from '../worker/worker-connection.ts';
-import { startWorker, STORE_POOL_SIZE } from '../worker/worker.ts';
-import { LOOK, LOOK_FACTS, NOOP, NOOP_FACTS } from './definitions.ts';
+import { startWorker, STORE_POOL_SIZE, type WorkerParts } from '../worker/worker.ts';
+import { LoopWatch } from '../worker/watchdog/loop-watch.ts';
+import { SILENT_SECONDS } from '../services/config/worker-settings.ts';
+import { keptRoot } from '../world/processes/kept/kept-folder.ts';
+import { append } from './agents/bare.ts';
+import { APPEND, APPEND_FACTS, LOOK, LOOK_FACTS, NOOP, NOOP_FACTS } from './definitions.ts';
 import { inParallel } from './lanes.ts';
 import { noop, twinActivities } from './twin/activities.ts';
 import { twinAttributes } from './twin/search-attributes.ts';
-
-export type Side = 'sentinel' | 'twin';
-
-export interface WorkerSpec {
-  side: Side;
-  taskQueue: string;
-  address: string;
-  databaseUrl: string;
-  project: string;
-  packageRoot: string;
-  /** The file of the twin's workflow code: bundling here would leave the process a larger heap, which V8 then collects less often. */
-  twinBundle: string;
-  options: Partial<WorkerOptions>;
-  /** Where the model answers; empty where none is asked. */
-  modelUrl: string;
-}
-
-export interface Usage {
-  cpuMs: number;
-  rssBytes: number;
-  /** Runs that waited for an event and that this worker told of it. */
-  woken: number;
-}
+import type { Lanes, Ran, Usage, Work, WorkerSpec } from './work.ts';
 
 /** The same on both sides, and what a Sentinel worker sets; so is the connection. */
 const settings: Partial<WorkerOptions> = { shutdownGraceTime: '10s', stickyQueueScheduleToStartTimeout: '5s' };
@@ -69,6 +58,17 @@ const lookOf = (modelUrl: string): Command =>
     run: async ({ token, n }) => ({ text: await (await fetch(`${modelUrl}/look?token=${token}&n=${n}`)).text() }),
   });
 
+/** The line of a model's call is on the disk when the call has ended. */
+const appendIn = (project: string): Command =>
+  defineCommand({
+    name: APPEND,
+    ...APPEND_FACTS,
+    description: 'Appends a line to a file.',
+    params: z.object({ path: z.string(), n: z.number(), bytes: z.number() }),
+    result: z.object({ text: z.string() }),
+    run: async ({ path, n, bytes }) => ({ text: await append(join(project, path), n, bytes) }),
+  });
+
 const modelsAt = (spec: WorkerSpec): Models =>
   new Models({
     settings: NO_SETTINGS,
@@ -81,20 +81,9 @@ const modelsAt = (spec: WorkerSpec): Models =>
 /** What a side can do inside its own process, as DBOS does: start a run here and wait for its result. */
 interface Running {
   end(): Promise<void>;
-  run(work: Work): Promise<void>;
+  /** Answers its id in Temporal. */
+  run(work: Work): Promise<string>;
   woken(): number;
-}
-
-/** A definition for Sentinel; a workflow and its arguments for the twin. */
-export interface Work {
-  definition?: Definition;
-  workflow?: { type: string; args: unknown[] };
-}
-
-export interface Lanes {
-  work: Work;
-  count: number;
-  width: number;
 }
 
 const keysOf = async (store: Store): Promise<SealKeys> => keysIn(await store.sealKey(newKeyText()));
@@ -131,20 +120,37 @@ async function startSide(spec: WorkerSpec): Promise<Running> {
           typedSearchAttributes: twinAttributes,
           requestEagerStart: true,
         });
+        return workflowId;
       },
     };
   }
+  return sentinelSide(spec, connection);
+}
+
+/** With a home it is set up as the worker of an installation is. */
+function keptAt({ home, hasStates, databaseUrl }: WorkerSpec): Partial<WorkerParts> {
+  if (home === '') return {};
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  process.env['SENTINEL_HOME'] = home;
+  const watch = new LoopWatch({ silentMs: 1000 * SILENT_SECONDS, databaseUrl, home });
+  return { kept: keptRoot(home), checkpoints: hasStates ? home : null, watch };
+}
+
+async function sentinelSide(spec: WorkerSpec, connection: NativeConnection): Promise<Running> {
+  const { taskQueue, options } = spec;
   const store = openStore({ url: spec.databaseUrl, poolSize: STORE_POOL_SIZE });
   const bundle = await loadBundle(spec.packageRoot);
   const parts = { store, connection, namespace: 'default', keys: await keysOf(store), taskQueues: [taskQueue], bundle };
   const models = spec.modelUrl === '' ? {} : { models: modelsAt(spec) };
-  const commands = [noopCommand, lookOf(spec.modelUrl)];
-  const worker = await startWorker({ ...parts, ...models, commands, options: { ...settings, ...options } });
+  const commands = [noopCommand, lookOf(spec.modelUrl), appendIn(spec.project)];
+  const kept = keptAt(spec);
+  const worker = await startWorker({ ...parts, ...models, ...kept, commands, options: { ...settings, ...options } });
   const { starting } = worker;
   return {
     woken: () => worker.woken(),
     async end() {
       await worker.shutdown();
+      await kept.watch?.close();
       await store.close();
     },
     async run({ definition }) {
@@ -156,6 +162,7 @@ async function startSide(spec: WorkerSpec): Promise<Running> {
         persona: 'bench',
       });
       await starting.client.workflow.getHandle(workflowId).result();
+      return workflowId;
     },
   };
 }
@@ -177,7 +184,11 @@ async function serve(): Promise<void> {
     process.exit(0);
   };
   const lanes = async ({ work, count, width }: Lanes): Promise<void> => {
-    process.send?.(await inParallel(count, width, () => side.run(work)));
+    let workflowId = '';
+    const together = await inParallel(count, width, async () => {
+      workflowId = await side.run(work);
+    });
+    process.send?.({ ...together, workflowId } satisfies Ran);
   };
   process.on('message', (message: Lanes | 'end' | 'usage') => {
     if (message === 'end') void end();

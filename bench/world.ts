@@ -10,36 +10,41 @@ import type { Store } from '../prisma/store/contract/contract.ts';
 import { openStore } from '../prisma/store/open-store.ts';
 import { sealedClient } from '../runs/temporal-connection.ts';
 import { keysIn, newKeyText } from '../services/config/seal-key.ts';
-import { LOOK, LOOK_FACTS, NOOP, NOOP_FACTS, seeding } from './definitions.ts';
+import { APPEND, APPEND_FACTS, LOOK, LOOK_FACTS, NOOP, NOOP_FACTS, seeding } from './definitions.ts';
 import { openStage, type Stage } from './stage.ts';
 import { createTwinTable } from './twin/activities.ts';
 import { writeTwinBundle } from './twin/bundle.ts';
 import { twinAttributes } from './twin/search-attributes.ts';
 import type { TwinWorkflow } from './twin/workflows.ts';
 import { forkWorker, type WorkerHandle } from './worker-handle.ts';
-import type { Side, WorkerSpec } from './worker-process.ts';
+import type { Side, WorkerSpec } from './work.ts';
 
 export const packageRoot = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A run of the twin that takes longer stands still, and would hold up the measurement for ever. */
-const TWIN_MAX = '5 minutes';
+export const TWIN_MAX = '5 minutes';
 
 export interface Timed {
   workflowId: string;
   ms: number;
 }
 
+/** What two workers of one side can differ in. */
+export type OwnOfWorker = Pick<WorkerSpec, 'taskQueue' | 'modelUrl' | 'project' | 'home' | 'hasStates'>;
+
 export interface World {
   stage: Stage;
   store: Store;
   client: Client;
+  /** What is written by hand seals nothing, and its worker could open nothing. */
+  plain: Client;
   /** The commands that a worker of Sentinel has. */
   catalogue: Catalogue;
   /** The file of the twin's workflow code. */
   twinBundle: string;
   workers: { [side in Side]: WorkerHandle };
   /** Starts one more worker of a side. */
-  fork(side: Side, own?: Partial<Pick<WorkerSpec, 'taskQueue' | 'modelUrl'>>): Promise<WorkerHandle>;
+  fork(side: Side, own?: Partial<OwnOfWorker>): Promise<WorkerHandle>;
   runSentinel(definition: Definition): Promise<Timed>;
   runTwin(type: TwinWorkflow, args: unknown[]): Promise<Timed>;
   end(): Promise<void>;
@@ -62,9 +67,8 @@ async function worldOn(stage: Stage): Promise<World> {
   const connection = await Connection.connect({ address });
   const keys = keysIn(await store.sealKey(newKeyText()));
   const client = sealedClient({ connection, namespace: 'default', store, keys });
-  // What is written by hand seals nothing, and its worker could open nothing.
   const plain = new Client({ connection, namespace: 'default' });
-  const catalogue = { ...builtInCatalogue(), [NOOP]: NOOP_FACTS, [LOOK]: LOOK_FACTS };
+  const catalogue = { ...builtInCatalogue(), [NOOP]: NOOP_FACTS, [LOOK]: LOOK_FACTS, [APPEND]: APPEND_FACTS };
   const twinBundle = await writeTwinBundle(stage.folder);
   const fork: World['fork'] = (side, own = {}) =>
     forkWorker({
@@ -77,6 +81,8 @@ async function worldOn(stage: Stage): Promise<World> {
       twinBundle,
       options: {},
       modelUrl: '',
+      home: '',
+      hasStates: false,
       ...own,
     });
   const workers = { sentinel: await fork('sentinel'), twin: await fork('twin') };
@@ -84,6 +90,7 @@ async function worldOn(stage: Stage): Promise<World> {
     stage,
     store,
     client,
+    plain,
     catalogue,
     twinBundle,
     workers,
@@ -106,6 +113,15 @@ async function worldOn(stage: Stage): Promise<World> {
   };
   await world.runSentinel(seeding);
   return world;
+}
+
+/** Of the last execution of a run, on either side. */
+export async function historyOf(
+  { client }: Pick<World, 'client'>,
+  workflowId: string,
+): Promise<{ events: number; bytes: number }> {
+  const { historyLength, historySize = Number.NaN } = await client.workflow.getHandle(workflowId).describe();
+  return { events: historyLength, bytes: historySize };
 }
 
 async function runTwin(client: Client, type: TwinWorkflow, args: unknown[]): Promise<Timed> {

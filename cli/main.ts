@@ -17,12 +17,12 @@ async function main(argv: readonly string[]): Promise<number> {
     const { system, hint } =
       verb === undefined || Object.hasOwn(VERBS, verb) ? { system: null, hint: '' } : await systemOf(verb, argv);
     if (verb !== undefined && system === null && !Object.hasOwn(VERBS, verb)) {
-      const [{ nearestOf }, { usage }] = await Promise.all([
-        import('../client/nearest.ts'),
+      const [{ meantVerb }, { usage }] = await Promise.all([
+        import('./request/meant-verb.ts'),
         import('./request/usage.ts'),
       ]);
       const known = [...Object.keys(VERBS), ...(await verbsOfSystems()).map(({ name }) => name)];
-      const near = nearestOf(verb, known, (name) => `write "${name}", or `);
+      const near = meantVerb(verb, known);
       throw usage(`"${verb}" is not a verb; ${near}see "sentinel --help".${hint}`);
     }
     const { program, takesHandle } = await programFor(verb, argv, system);

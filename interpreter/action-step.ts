@@ -16,7 +16,8 @@ import { finish } from './results.ts';
 import { record, type Walk } from './walk-state.ts';
 import { holdAtLimit, holdMeanwhile, limitReached, pausesAt, timeoutOf, remainingMs } from './limits.ts';
 import { performInTime } from './outcome.ts';
-import type { BlockFrame } from './position.ts';
+import type { ActingFrame, BlockFrame } from './position.ts';
+import { doubtOf, withKnown } from './unknown-outcome.ts';
 import { noteWatched } from './waits.ts';
 import type { Catalogue } from '../language/catalogue.ts';
 import { withDefaults, type FailureInfo } from '../language/failure.ts';
@@ -24,6 +25,7 @@ import type { Finding } from '../language/read/nested-definition.ts';
 import { isReferredLater } from '../language/references/written-references.ts';
 import { Reader, namesAt } from './names.ts';
 import { passAction } from './pass-action.ts';
+import { Allowed } from './verdict.ts';
 
 type ActionStep = Extract<Step, { type: 'shell' | 'command' | 'emit' | 'sentinel' | 'watch' }>;
 
@@ -35,48 +37,72 @@ export function* walkAction(
   frame: BlockFrame,
 ): Walking<Flow> {
   for (;;) {
-    const startedAt = walk.host.now();
+    const acting = frame.step?.type === 'acting' ? frame.step : null;
+    const startedAt = acting?.startedAt ?? walk.host.now();
     const asked = actionAsked(walk, step, place, frame);
     const given =
       asked === null && step.type === 'sentinel' && isGiven(step.definition, walk.input.library)
         ? yield* readGiven(walk, strand, step, place, step.definition.$ref)
         : null;
     const built =
-      asked !== null
-        ? { effect: { ...asked, timeoutMs: timeoutOf(walk, step, strand) } }
-        : given !== null && 'failure' in given
-          ? given
-          : build(walk, strand, given?.step ?? inheriting(walk, step), place, frame);
+      acting !== null
+        ? { effect: acting.effect }
+        : asked !== null
+          ? { effect: { ...asked, timeoutMs: timeoutOf(walk, step, strand) } }
+          : given !== null && 'failure' in given
+            ? given
+            : build(walk, strand, given?.step ?? inheriting(walk, step), place, frame);
     if ('failure' in built)
       return finish(walk, strand, step, place, startedAt, { failure: built.failure }, labelOf(step));
     const action: Effect =
       given === null || 'failure' in given || built.effect.type !== 'sentinel'
         ? built.effect
         : { ...built.effect, library: given.library, catalogue: given.catalogue };
-    const acted = yield* act(walk, strand, step, place, frame, action);
+    const acted =
+      acting === null
+        ? yield* act(walk, strand, step, place, frame, action)
+        : yield* goOn(walk, strand, step, frame, acting);
     if ('flow' in acted) return acted.flow;
     if ('failure' in acted) {
       const decided = acted.skip ? { ...step, onError: 'skip' as const } : step;
       return finish(walk, strand, decided, place, startedAt, { failure: acted.failure }, action.label);
     }
-    const { effect, reply, ended } = acted;
-    const heldBack = heldBackIn(reply);
-    if (heldBack !== null) {
-      // Another key follows, as after an attempt.
-      const again = { ...place, attemptsLeft: 1 };
-      return ended ?? finish(walk, strand, step, again, startedAt, { failure: heldBack }, effect.label);
-    }
-    const wrong = exitFailure(walk, step, place.key, reply);
-    const ending = { ...(wrong ?? endingOf(reply)), ...costOf(reply) };
-    const flow = finish(walk, strand, step, place, startedAt, ending, effect.label);
-    if (ended) return ended;
-    if (wrong !== null) return flow;
-    if (reply.ok && reply.stoppedBy !== undefined) return (yield* cutShort(walk, strand, reply.stoppedBy)) ?? flow;
-    const limit = flow.kind === 'failed' ? limitReached(walk) : null;
-    if (limit === null || failedByItself(walk, strand, step, limit)) return flow;
-    const held = yield* holdAtLimit(walk, limit);
-    if (held) return held;
+    const settled = yield* settleAction(walk, strand, step, place, frame, { ...acted, startedAt });
+    if (settled !== null) return settled;
   }
+}
+
+/** What the step comes to with it; null where it is to be done once more. */
+function* settleAction(
+  walk: Walk,
+  strand: Strand,
+  step: ActionStep,
+  place: Place,
+  frame: BlockFrame,
+  acted: Extract<Acted, { reply: Reply }> & { startedAt: number },
+): Walking<Flow | null> {
+  const { effect, ended, startedAt } = acted;
+  const doubted = doubtOf(step, effect, acted.reply, startedAt);
+  if (doubted !== null) {
+    frame.step = doubted;
+    return { kind: 'failed', failure: doubted.failure };
+  }
+  const reply = withKnown(step, acted.reply);
+  const heldBack = heldBackIn(reply);
+  if (heldBack !== null) {
+    // Another key follows, as after an attempt.
+    const again = { ...place, attemptsLeft: 1 };
+    return ended ?? finish(walk, strand, step, again, startedAt, { failure: heldBack }, effect.label);
+  }
+  const wrong = exitFailure(walk, step, place.key, reply);
+  const ending = { ...(wrong ?? endingOf(reply)), ...costOf(reply) };
+  const flow = finish(walk, strand, step, place, startedAt, ending, effect.label);
+  if (ended) return ended;
+  if (wrong !== null) return flow;
+  if (reply.ok && reply.stoppedBy !== undefined) return (yield* cutShort(walk, strand, reply.stoppedBy)) ?? flow;
+  const limit = flow.kind === 'failed' ? limitReached(walk) : null;
+  if (limit === null || failedByItself(walk, strand, step, limit)) return flow;
+  return yield* holdAtLimit(walk, limit);
 }
 
 /** What an action came to; why it did not happen; or how the line of execution ends before it. */
@@ -98,12 +124,41 @@ export function* act(
   const { effect } = allowed;
   if (!isQuick(step, walk.input.catalogue, walk.input.limits))
     record(walk, { type: 'step-started', key: place.key, step: step.type, label: effect.label });
+  if (walk.host.claims(step)) {
+    const acting: ActingFrame = { type: 'acting', startedAt: walk.host.now(), effect, begun: 0 };
+    frame.step = acting;
+    return yield* goOn(walk, strand, step, frame, acting, allowed);
+  }
   const pending = performInTime(walk, strand, step, allowed);
   const ended = effect.type === 'sentinel' && effect.wait ? yield* holdMeanwhile(walk, strand, pending) : null;
   const reply = withCost(walk, effect, yield* wait(pending));
   settle(walk, effect.key, reply);
   noteWatched(walk, effect, reply);
   return { effect, reply, ended };
+}
+
+/** With a step that was claimed, here or by whoever walked before. */
+function* goOn(
+  walk: Walk,
+  strand: Strand,
+  step: ActionStep,
+  frame: BlockFrame,
+  acting: ActingFrame,
+  allowed = Allowed.before(acting.effect),
+): Walking<Acted> {
+  const { begun } = acting;
+  const { effect } = allowed;
+  const again = begun === 0 || effect.type !== 'shell' ? allowed : Allowed.before({ ...effect, begun });
+  const isClaimed = walk.host.claims(step);
+  if (isClaimed) frame.step = { ...acting, begun: begun + 1 };
+  const reply = yield* wait(isClaimed ? walk.host.performClaimed(strand, again) : walk.host.perform(strand, again));
+  if ('goesOn' in reply) {
+    if (!reply.isBegun) frame.step = acting;
+    return { flow: { kind: 'yield' } };
+  }
+  // Whatever follows at this step begins anew.
+  delete frame.step;
+  return { effect, reply, ended: null };
 }
 
 /** No limit of the run ends a step of a clean-up, and none at which it is held a nested run. */

@@ -4,7 +4,7 @@ import { permissionOfCommand } from '../language/permissions.ts';
 import type { Effect } from './effect.ts';
 import type { Strand } from './host.ts';
 import type { Walk } from './walk-state.ts';
-import type { Finding, Stage } from './verdict.ts';
+import type { Stage, Verdict } from './verdict.ts';
 
 /** What it does stands in the effect, which is a closed union by its `type`. */
 export interface Action {
@@ -17,7 +17,7 @@ export interface Action {
 /** Pure: it looks at the action and at the run, and asks nobody. */
 export interface Judge {
   stage: Stage;
-  judge(action: Action, walk: Walk, strand: Strand): Finding[];
+  judge(action: Action, walk: Walk, strand: Strand): readonly Verdict[];
 }
 
 export function actionOf({ input: { catalogue, limits } }: Walk, effect: Effect): Action {

@@ -22,9 +22,10 @@ import { askedIn, openIn, type BlockFrame, type FailedFrame, type OpenFrame, typ
 import { isHeldBack, waitForTurn } from './held-back.ts';
 import { takeRest } from './waits.ts';
 import { stepPath } from './edited-paths.ts';
+import { settleStep, warnOfRepeat } from './step-doubt.ts';
 
 export const AGAIN = 'again';
-/** No attempt is used up: nothing of it has happened. */
+/** No attempt is used up: nothing of it has happened, or nobody knows whether anything has. */
 export const AFRESH = 'afresh';
 /** The definition was edited while the step waited to begin: what stands there is read anew. */
 export const ANEW = 'anew';
@@ -34,7 +35,8 @@ function placeOf(walk: Walk, step: Step, block: string, passes: readonly number[
   const marked = stepPath(walk, block, frame);
   const retry = retryOf(step);
   const { attempt = 1, waits = 0 } = frame;
-  const attemptsLeft = retry === null ? 0 : retry.attempts - (attempt - waits);
+  // A persona may have it tried once more, and no attempt is left then, either.
+  const attemptsLeft = retry === null ? 0 : Math.max(0, retry.attempts - (attempt - waits));
   return { path: marked, passes, key: stepKey(marked, passes), attemptsLeft };
 }
 
@@ -52,15 +54,28 @@ export function* walkAttempts(
     if (failed === null) {
       const flow = yield* attempt(place);
       if (flow === ANEW || flow.kind !== 'failed') return flow;
-      failed = { type: 'failed', failure: flow.failure, ...whereItStood(frame) };
+      failed = failedIn(frame) ?? { type: 'failed', failure: flow.failure, ...whereItStood(frame) };
       frame.step = failed;
+    }
+    if (failed.type === 'failed' && failed.doubt !== undefined) {
+      const settled = yield* settleStep(walk, strand, step, place, frame, failed.doubt);
+      if ('kind' in settled) return settled;
+      begin(frame, AFRESH);
+      frame.repeats = (frame.repeats ?? 0) + 1;
+      warnOfRepeat(walk, placeOf(walk, step, block, passes, frame), step, settled.again);
+      continue;
     }
     const next = yield* afterFailure(walk, strand, step, place, frame, failed);
     if (next !== AGAIN && next !== AFRESH) return next;
-    delete frame.step;
-    if (next === AFRESH) frame.waits = (frame.waits ?? 0) + 1;
-    frame.attempt = (frame.attempt ?? 1) + 1;
+    begin(frame, next);
   }
+}
+
+/** Another attempt. */
+function begin(frame: BlockFrame, how: typeof AGAIN | typeof AFRESH): void {
+  delete frame.step;
+  if (how === AFRESH) frame.waits = (frame.waits ?? 0) + 1;
+  frame.attempt = (frame.attempt ?? 1) + 1;
 }
 
 const failedIn = ({ step }: BlockFrame): FailedFrame | RestingFrame | null =>

@@ -26,6 +26,7 @@ import { isTimed } from './outcome.ts';
 import { inheritanceOf, reachOf } from './reach.ts';
 import { previewOf } from '../language/events/preview.ts';
 import { defined } from '../language/defined.ts';
+import { isToldOfUnknown } from '../language/unknown-outcomes.ts';
 import { withoutResults } from './results.ts';
 import { refusedAction } from './judges.ts';
 import { record, type Walk } from './walk-state.ts';
@@ -45,6 +46,29 @@ export function isQuick(step: Step, catalogue: Catalogue, limits: AskingLimits =
   if (isAskedAbout(step, catalogue, limits)) return false;
   if (step.type === 'emit') return retryOf(step) === null;
   return step.type === 'command' && retryOf(step) === null && entryOf(catalogue, step.command).speed === 'quick';
+}
+
+/**
+ * Shell steps that a segment begins, too, each claimed before: what does not end soon goes on in an activity of its own,
+ * with the same process.
+ */
+export function isBegunInSegment(step: Step, catalogue: Catalogue, limits: AskingLimits = {}): boolean {
+  return step.type === 'shell' && retryOf(step) === null && !isAskedAbout(step, catalogue, limits);
+}
+
+/** What a segment walks. */
+export const isWalkedInSegment = (step: Step, catalogue: Catalogue, limits: AskingLimits = {}): boolean =>
+  isQuick(step, catalogue, limits) || isBegunInSegment(step, catalogue, limits);
+
+/**
+ * What a model calls, and its turns' activity can perform: a command that nobody is asked about, of no other queue, and
+ * that acts on no other run.
+ */
+export function isCalledInTurn(step: Step, catalogue: Catalogue, limits: AskingLimits = {}): boolean {
+  if (isQuick(step, catalogue, limits)) return true;
+  if (step.type !== 'command' || isAskedAbout(step, catalogue, limits)) return false;
+  const { queue, otherRuns } = entryOf(catalogue, step.command);
+  return queue === undefined && otherRuns === undefined;
 }
 
 /** An action that needs approval waits for it, which a segment cannot. */
@@ -265,6 +289,7 @@ function shellEffect(step: ShellStep, reader: Reader, frame: EffectFrame): Effec
     ...(Object.keys(rendered.files).length > 0 ? { files: rendered.files } : {}),
     ...(step.cwd === undefined ? {} : { cwd: reader.text(step.cwd) }),
     ...(step.stdin === undefined ? {} : { stdin: reader.asText(step.stdin) }),
+    ...(isToldOfUnknown(step) ? { onUnknown: 'tell' } : {}),
     ...frame,
   };
 }

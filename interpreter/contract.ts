@@ -19,7 +19,7 @@ export const SHELL = 'shell';
 export const EMIT = 'emit';
 /** One turn of a model. */
 export const LLM = 'llm';
-/** Turns of a model, with the quick calls between them. */
+/** Turns of a model, with the calls that they ask for. */
 export const AGENT = 'agent';
 /** Waits for a process. */
 export const WATCH = 'watch';
@@ -93,6 +93,8 @@ export interface AgentRequest extends HandedOver {
 }
 
 export interface SegmentResult extends SegmentReport {
+  /** How many commits it made, where there was more than one. */
+  commits?: number;
   durationMs: number;
 }
 
@@ -103,6 +105,12 @@ export interface ShellRequest {
   env?: { [name: string]: string };
   files?: { [name: string]: string };
   stdin?: string;
+  /** Where a process was started and nobody knows how it ended, none is started again: it fails with `SHELL_OUTCOME_UNKNOWN`. */
+  onUnknown?: 'tell';
+  /** How often it may have been begun before: its process is looked for. */
+  begun?: number;
+  /** Its line was cancelled before anybody went on with it: it is ended. */
+  isCancelled?: true;
 }
 
 /** Present only for steps that have something to say here. */

@@ -28,6 +28,12 @@ export type Reply = (
   { ok: true; value: Json; stoppedBy?: string } | { ok: false; failure: FailureInfo } | { ok: false; cancelled: true }
 ) & { usage?: Partial<Usage> };
 
+/** A step that was claimed is not performed to its end here: another host asks for that. `isBegun`: by then it may have been. */
+export interface GoesOn {
+  goesOn: true;
+  isBegun: boolean;
+}
+
 interface EffectFrame {
   /** Step path and pass: activity id, idempotency key, label. */
   key: string;
@@ -51,6 +57,10 @@ export interface ShellEffect extends EffectFrame {
   stdin?: string;
   /** Values too large for the environment, by variable name. */
   files?: { [name: string]: string };
+  /** The run decides what becomes of an outcome that nobody knows. */
+  onUnknown?: 'tell';
+  /** How often it may have been begun before, under this key: then its process is looked for. */
+  begun?: number;
 }
 
 export interface CommandEffect extends EffectFrame {

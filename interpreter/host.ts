@@ -15,7 +15,18 @@ import type { RunEvent } from '../language/events/run-event.ts';
 import type { Verdict, Allowed } from './verdict.ts';
 import { withoutListResults } from './list-portions.ts';
 import type { BlockFrame, LoopFrame, ModelFrame, Tally } from './position.ts';
-import type { CommandEffect, Reply, RunBudget, RunLimits, Flow, Variables, Usage, Halt, Place } from './effect.ts';
+import type {
+  CommandEffect,
+  GoesOn,
+  Reply,
+  RunBudget,
+  RunLimits,
+  Flow,
+  Variables,
+  Usage,
+  Halt,
+  Place,
+} from './effect.ts';
 
 /** What never changes while a run lasts. */
 export interface RunInput {
@@ -174,14 +185,20 @@ export interface Host {
   gate(strand: Strand, key: string, step: Step, isOpen: boolean): Gate | Promise<Gate>;
   /** Only what all judges have passed. */
   perform(strand: Strand, allowed: Allowed): Promise<Reply>;
+  /** The same with a step that is claimed before; only where the host `claims` it. */
+  performClaimed(strand: Strand, allowed: Allowed): Promise<Reply | GoesOn>;
   /** Told of what the list of judges says of an action, each time that it is asked. */
   judged(key: string, verdicts: readonly Verdict[]): void;
   /** Lets a quick-step segment advance the strand; only after `gate` said segment. */
   segment(strand: Strand, key: string, budget?: RunBudget): Promise<SegmentReport>;
-  /** Whether turns of a model, and the quick calls between them, are handed over together. */
+  /** Whether turns of a model, and their calls, are handed over together. */
   hasAgents(): boolean;
   /** Lets an agent segment advance a model step; only where the host has them. */
   agent(strand: Strand, at: AgentAt, budget?: RunBudget): Promise<AgentReport>;
+  /** Whether a segment performs such a step, or begins it. */
+  isInSegment(step: Step): boolean;
+  /** Whether a step is claimed before it is performed here: its frame says so from then on. */
+  claims(step: Step): boolean;
   /** Whether this host performs such a step itself; else it hands the position back before. */
   performs(step: Step): boolean;
   /** Holds the run, at once, until it is resumed, or its question `id` is answered; `yield` where the host cannot wait. */
@@ -213,8 +230,11 @@ export interface Host {
   sleep(strand: Strand, key: string, untilMs: number): Promise<Exclude<AskEnd, 'settled'>>;
   /** Runs a part of the walk whose effects can be cancelled on their own. */
   group<Result>(walk: () => Promise<Result>): { ended: Promise<Result>; cancel: () => void };
-  /** Told of an item that failed and whose failure is collected, while it still stands where it failed. */
-  itemFails(list: Place, item: Strand): void;
+  /**
+   * Told of an item that failed and whose failure is collected, while it still stands where it failed. `yield` where
+   * another host is to be told, from whose history a run can begin there.
+   */
+  itemFails(list: Place, item: Strand): 'go' | 'yield';
   /**
    * Asked when all lines of a parallel step have ended, and the step itself has not: from there its failed items are
    * performed again in another run. `yield` where history would not have the place.
@@ -225,11 +245,21 @@ export interface Host {
   suspended(): void;
 }
 
-/** A host whose run nobody goes on with from the middle of a list. */
+/** A host whose run nobody goes on with from the middle of a list, and that claims nothing. */
 export class KeepingNoLines {
+  claims(_step: Step): boolean {
+    return false;
+  }
+
+  performClaimed(_strand: Strand, _allowed: Allowed): Promise<Reply | GoesOn> {
+    throw new Error('bug: a step is claimed where none is');
+  }
+
   judged(_key: string, _verdicts: readonly Verdict[]): void {}
 
-  itemFails(_list: Place, _item: Strand): void {}
+  itemFails(_list: Place, _item: Strand): 'go' | 'yield' {
+    return 'go';
+  }
 
   linesEnd(_strand: Strand, _place: Place, _frame: BlockFrame): 'go' | 'yield' {
     return 'go';
@@ -297,6 +327,10 @@ export class PassingHost extends KeepingNoLines {
 
   performs(_step: Step): boolean {
     return true;
+  }
+
+  isInSegment(_step: Step): boolean {
+    return false;
   }
 
   group<Result>(walk: () => Promise<Result>): { ended: Promise<Result>; cancel: () => void } {

@@ -22,25 +22,45 @@ import { shieldOf, type Strand } from './host.ts';
 import { limitReached } from './limits.ts';
 import type { Walk } from './walk-state.ts';
 import { type Action, type Judge, actionOf } from './action.ts';
-import { type Finding, refusalIn, type Refusal, type Verdict } from './verdict.ts';
+import { type Finding, refusalIn, type Refusal, type Stage, type Verdict } from './verdict.ts';
 import { defined } from '../language/defined.ts';
 import type { FailureInfo } from '../language/failure.ts';
 
-const allow = (rule: string): Finding[] => [{ rule, verdict: 'allow' }];
+/** Said of nearly every action, and so made once. */
+const allow = (stage: Stage, rule: string): readonly Verdict[] => [{ rule, verdict: 'allow', stage }];
+
+const ALLOWS = {
+  foreseen: allow('simulate', 'foreseen'),
+  asWritten: allow('simulate', 'as written'),
+  reservedEvents: allow('policy', 'reserved-events'),
+  mode: allow('policy', 'mode'),
+  policy: allow('policy', 'policy'),
+  nesting: allow('limits', 'nesting'),
+  time: allow('limits', 'time'),
+  budget: allow('limits', 'budget'),
+  approval: allow('approval', 'approval'),
+};
+const NOTHING: readonly Verdict[] = [];
+
+const inStage = (stage: Stage, findings: readonly Finding[]): Verdict[] =>
+  findings.map((finding) => ({ ...finding, stage }));
 
 /** What it would do is known where somebody looks at it (pass-action.ts), and nothing else is done then. */
 const foreseen: Judge = {
   stage: 'simulate',
-  judge: ({ effect }) => allow(effect.type === 'command' && effect.resolved !== undefined ? 'foreseen' : 'as written'),
+  judge: ({ effect }) =>
+    effect.type === 'command' && effect.resolved !== undefined ? ALLOWS.foreseen : ALLOWS.asWritten,
 };
 
 const reservedEvents: Judge = {
   stage: 'policy',
   judge({ effect }) {
     const fault = effect.type === 'emit' ? reservedEventFault(effect.event) : null;
-    if (fault === null) return allow('reserved-events');
+    if (fault === null) return ALLOWS.reservedEvents;
     const { code, message } = fault;
-    return [{ rule: 'reserved-events', verdict: 'refuse', why: message, code, message: `${effect.key}: ${message}` }];
+    return inStage('policy', [
+      { rule: 'reserved-events', verdict: 'refuse', why: message, code, message: `${effect.key}: ${message}` },
+    ]);
   },
 };
 
@@ -49,9 +69,9 @@ const mode: Judge = {
   judge({ effect, permission }, { input: { catalogue, limits } }) {
     const command = effect.type === 'command' ? { command: effect.command } : {};
     const refusal = refusalOf(catalogue, limits.mode, { permission, ...command });
-    if (refusal === null) return allow('mode');
+    if (refusal === null) return ALLOWS.mode;
     const message = `${effect.key}: the step ${refusal}; take the step out or relax "mode"`;
-    return [{ rule: 'mode', verdict: 'refuse', why: refusal, code: 'MODE_FORBIDS', message }];
+    return inStage('policy', [{ rule: 'mode', verdict: 'refuse', why: refusal, code: 'MODE_FORBIDS', message }]);
   },
 };
 
@@ -60,14 +80,14 @@ const policies: Judge = {
   stage: 'policy',
   judge(action, walk) {
     const { policies: given } = walk.input.limits;
-    if (given === undefined) return [];
+    if (given === undefined) return NOTHING;
     const findings = rulesFor(given, factsOf(action, walk)).map((rule) => ruled(action, rule));
     // What an edit brings to another run is done with that run's policies, and not with these.
     const edits = editsOther(action, walk)
       ? [asked('edits-other-runs', 'it edits another run, which this policy does not reach')]
       : [];
     const found = [...findings, ...edits];
-    return found.length === 0 ? allow('policy') : found;
+    return found.length === 0 ? ALLOWS.policy : inStage('policy', found);
   },
 };
 
@@ -123,16 +143,16 @@ const nesting: Judge = {
   judge({ effect }, { input: { depth, limits } }) {
     const starts = effect.type === 'sentinel' || (effect.type === 'command' && effect.starts !== undefined);
     const depthMax = limits.nestingDepth ?? nestingSentinelsMax;
-    if (!starts || depth < depthMax) return allow('nesting');
+    if (!starts || depth < depthMax) return ALLOWS.nesting;
     const why = `sentinels are nested ${depth} deep, and ${depthMax} is the limit`;
     const message = `${effect.key}: ${why}`;
-    return [{ rule: 'nesting', verdict: 'refuse', why, code: 'NESTING_TOO_DEEP', message }];
+    return inStage('limits', [{ rule: 'nesting', verdict: 'refuse', why, code: 'NESTING_TOO_DEEP', message }]);
   },
 };
 
-function spent(rule: string, key: string, limit: Limit): Finding[] {
+function spent(rule: string, key: string, limit: Limit): Verdict[] {
   const why = `the limit ${limit} is reached`;
-  return [{ rule, verdict: 'refuse', why, code: 'LIMIT_REACHED', message: `${key}: ${why}`, limit }];
+  return inStage('limits', [{ rule, verdict: 'refuse', why, code: 'LIMIT_REACHED', message: `${key}: ${why}`, limit }]);
 }
 
 /** A clean-up has a time of its own. */
@@ -140,7 +160,7 @@ const time: Judge = {
   stage: 'limits',
   judge({ effect }, walk, strand) {
     const limit = shieldOf(strand) === null ? limitReached(walk) : null;
-    return limit === null ? allow('time') : spent('time', effect.key, limit);
+    return limit === null ? ALLOWS.time : spent('time', effect.key, limit);
   },
 };
 
@@ -148,7 +168,7 @@ const budget: Judge = {
   stage: 'limits',
   judge({ effect }, walk, strand) {
     const limit = lackingFor(walk, strand, priceOf(effect));
-    return limit === null ? allow('budget') : spent('budget', effect.key, limit);
+    return limit === null ? ALLOWS.budget : spent('budget', effect.key, limit);
   },
 };
 
@@ -159,17 +179,16 @@ const approval: Judge = {
     const { requireApproval = [] } = limits;
     const commanded =
       effect.type === 'command' ? { command: effect.command, params: effect.params, handle } : undefined;
-    if (permission === null || !isToApprove(catalogue, requireApproval, permission, commanded))
-      return allow('approval');
+    if (permission === null || !isToApprove(catalogue, requireApproval, permission, commanded)) return ALLOWS.approval;
     const rule = 'approval';
     const action = approvalRule(limits, permission);
-    if (action === 'notify') return [{ rule, verdict: 'allow', isTold: true }];
+    if (action === 'notify') return inStage('approval', [{ rule, verdict: 'allow', isTold: true }]);
     const why = (requireApproval as readonly string[]).includes(permission)
       ? `"requireApproval" names ${permission}`
       : 'it edits another run, and "requireApproval" is stated';
-    if (action === 'pause') return [{ rule, verdict: 'ask', why }];
+    if (action === 'pause') return inStage('approval', [{ rule, verdict: 'ask', why }]);
     const message = `${effect.key}: the definition lets nobody approve it`;
-    return [{ rule, verdict: 'refuse', why, code: 'APPROVAL_REJECTED', message }];
+    return inStage('approval', [{ rule, verdict: 'refuse', why, code: 'APPROVAL_REJECTED', message }]);
   },
 };
 
@@ -179,9 +198,9 @@ const JUDGES: readonly Judge[] = [foreseen, reservedEvents, mode, policies, nest
 export function judge(action: Action, walk: Walk, strand: Strand, judges: readonly Judge[] = JUDGES): Verdict[] {
   const verdicts: Verdict[] = [];
   for (const one of judges) {
-    for (const finding of one.judge(action, walk, strand)) {
-      verdicts.push({ ...finding, stage: one.stage });
-      if (finding.verdict === 'refuse') return verdicts;
+    for (const verdict of one.judge(action, walk, strand)) {
+      verdicts.push(verdict);
+      if (verdict.verdict === 'refuse') return verdicts;
     }
   }
   return verdicts;

@@ -6,13 +6,14 @@
  * what is under way there. The effect of an action step either has happened, and `at` is past it, or has not.
  */
 import type { FailureInfo } from '../language/failure.ts';
-import type { Json, JsonObject } from '../language/json.ts';
+import type { JsonObject } from '../language/json.ts';
 import type { Step } from '../language/model.ts';
 import type { TokenUsage } from '../language/models/token-usage.ts';
 import type { Question, Settled } from '../language/events/question.ts';
 import type { CallAnswer, CompactionPlace, Effect, Flow, GroupPlace } from './effect.ts';
 import type { Said, TurnCall, TurnOutcome, Usage, Variables } from './effect.ts';
 import type { Hold } from './holds.ts';
+import type { ItemsFrame } from './items-frame.ts';
 import type { CallMark } from './stuck.ts';
 
 /** From the first release on, raised when the shape changes; `readPosition` then reads the version before as well. */
@@ -24,8 +25,10 @@ export interface BlockFrame {
   keySegment?: string;
   /** Attempt of the step at `at`, from the second on; each has keys of its own (keys.ts). */
   attempt?: number;
-  /** As many of these were no attempts: a rate limit held the step back. */
+  /** As many of these were no attempts: a rate limit held the step back, or it was decided that it is run again. */
   waits?: number;
+  /** How often it was decided that the step at `at` is run again, though it may have been done. */
+  repeats?: number;
   /** What a persona changed of the step's action. */
   edit?: JsonObject;
   /** What is under way at the step; absent until it has begun something that outlasts one turn of the walk. */
@@ -34,7 +37,24 @@ export interface BlockFrame {
 
 /** One case for each thing that can be under way at a step; a further one has to be dealt with wherever a switch over them is closed by `never`. */
 export type StepFrame =
-  OpenFrame | AskedFrame | AwaitingEventFrame | SleepingFrame | JoiningFrame | RestingFrame | FailedFrame | ModelFrame;
+  | OpenFrame
+  | AskedFrame
+  | AwaitingEventFrame
+  | SleepingFrame
+  | JoiningFrame
+  | RestingFrame
+  | FailedFrame
+  | ModelFrame
+  | ActingFrame;
+
+/** The action of the step was let through and claimed, and may have begun. */
+export interface ActingFrame {
+  type: 'acting';
+  startedAt: number;
+  effect: Effect;
+  /** How often it may have been begun. */
+  begun: number;
+}
 
 /** The step asks a persona, or has the answer: its question, and with it what the answer holds for, stays until the step ends. */
 export interface AskedFrame {
@@ -158,22 +178,21 @@ export interface CallFrame extends TurnCall {
   block: BlockFrame;
   /** How often it was begun, from the second time on. */
   tries?: number;
-  /** Its worker was lost, and nobody has decided what becomes of it. */
-  doubt?: Doubt;
+  /** Its worker was lost, and nobody has decided what becomes of it. `again`: why it is made again, once that is decided. */
+  doubt?: Doubt & { again?: string };
   /** Whether it came to a result, once it has ended. */
   ok?: boolean;
   /** What it is compared with others by, once it has ended. */
   mark?: CallMark;
 }
 
+/** Something was begun, and nobody saw its end. */
 export interface Doubt {
   failure: FailureInfo;
-  /** What was called, as it was approved and edited. */
+  /** What was begun, as it was approved and edited. */
   action: JsonObject;
-  /** Of the command that is asked whether the call was done. */
+  /** Of the command that is asked whether it was done. */
   block: BlockFrame;
-  /** It is decided that the call is made again, and why. */
-  again?: string;
 }
 
 /** The pause before the next attempt. */
@@ -189,6 +208,8 @@ export interface RestingFrame {
 export interface FailedFrame {
   type: 'failed';
   failure: FailureInfo;
+  /** Nobody knows whether it was done, and its end is not recorded before that is decided. */
+  doubt?: Doubt & { startedAt: number };
   /** Where the step stood: steps inside it that ran are past, and an approved action is the one that failed. */
   failedIn?: OpenFrame | AskedFrame;
 }
@@ -227,27 +248,6 @@ export interface BranchFrame {
   failure?: FailureInfo;
   /** Of a list: which item it goes through, from 1 on. */
   item?: number;
-}
-
-/** How far a parallel step has come with its list; `branches` beside it are the items under way, and those that failed. */
-export interface ItemsFrame {
-  /** Items that have begun. */
-  begun: number;
-  count: number;
-  /** Of the results so far, as JSON. */
-  bytes: number;
-  /** They are more than are kept, and the run was told. */
-  cut?: true;
-  /** What the items that ended set, or how they failed, by their place in the list; null of the others. */
-  results: Json[];
-  /** Results of items that ended before stay with the run (list-portions.ts). */
-  areElsewhere?: true;
-  /** Items whose results say how they failed, from 1 on. */
-  failed?: number[];
-  /** Items that are performed once more, from 1 on: before those that have not begun. */
-  again?: number[];
-  /** Of how many items the results are those of the run that this one goes on from. */
-  retraced?: number;
 }
 
 /** A step that holds others. `left`: how often its branches were left open, and whether they had moved on the last time. */
@@ -342,6 +342,7 @@ export function openIn({ step }: BlockFrame): OpenFrame | undefined {
     case 'sleeping':
     case 'joining':
     case 'model':
+    case 'acting':
     case undefined:
       return undefined;
     default:
@@ -360,6 +361,7 @@ export function leaveStep(frame: BlockFrame): void {
   delete frame.keySegment;
   delete frame.attempt;
   delete frame.waits;
+  delete frame.repeats;
   delete frame.edit;
   delete frame.step;
 }

@@ -41,4 +41,9 @@ export class Allowed {
       throw new Error(`bug: "${effect.key}" is to be done, and not all judges let it`);
     return new Allowed(effect);
   }
+
+  /** What was let through before, and claimed: it may have begun. */
+  static before(effect: Effect): Allowed {
+    return new Allowed(effect);
+  }
 }

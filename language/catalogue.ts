@@ -10,6 +10,7 @@
 import { blocksOf } from './blocks.ts';
 import type { CommandStep, Definition, LlmStep, Step } from './model.ts';
 import { isRetryable, titleOf, type StatedFailures } from './stated-failures.ts';
+import { verificationOf } from './unknown-outcomes.ts';
 
 export type Permission = 'read' | 'write' | 'shell' | 'delete' | 'network';
 
@@ -135,7 +136,8 @@ function collectFrom(definition: Definition, catalogue: Catalogue, named: Set<st
 function collectNames(step: Step, catalogue: Catalogue, named: Set<string>): void {
   if (step.type === 'command') named.add(step.command);
   if (step.type === 'llm') for (const tool of toolsOf(step, catalogue)) named.add(tool);
-  if (step.type === 'llm' && typeof step.onUnknown === 'object') named.add(step.onUnknown.verify);
+  const verification = verificationOf(step);
+  if (verification !== undefined) named.add(verification.verify);
   for (const { steps } of blocksOf(step)) for (const inner of steps) collectNames(inner, catalogue, named);
   if (step.type !== 'sentinel' || '$ref' in step.definition) return;
   collectFrom(step.definition, catalogue, named);

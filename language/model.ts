@@ -33,6 +33,17 @@ const Common = {
   timeoutMs: Milliseconds.optional(),
 };
 
+/** Names the command that says whether something was done of which nobody saw the end. */
+export const Verification = z.strictObject({
+  verify: z.string().min(1),
+  params: z.record(z.string(), Value).optional(),
+});
+export type Verification = z.infer<typeof Verification>;
+
+/** What becomes of something that was begun, and of which nobody knows whether it was done. */
+export const OnUnknown = z.union([z.enum(['ask', 'skip', 'retry']), Verification]);
+export type OnUnknown = z.infer<typeof OnUnknown>;
+
 export const ShellStep = z.strictObject({
   type: z.literal('shell'),
   command: z.string().min(1),
@@ -42,6 +53,8 @@ export const ShellStep = z.strictObject({
   stdin: Value.optional(),
   /** `never` when absent, and where the definition has no default. */
   failOn: FailOn.optional(),
+  /** Of its process; `retry` when absent. */
+  onUnknown: OnUnknown.optional(),
   ...Common,
 });
 export type ShellStep = z.infer<typeof ShellStep>;
@@ -56,12 +69,6 @@ export const CommandStep = z.strictObject({
 });
 export type CommandStep = z.infer<typeof CommandStep>;
 
-/** Names the command that says whether a call was done whose worker was lost in it. */
-export const Verification = z.strictObject({
-  verify: z.string().min(1),
-  params: z.record(z.string(), Value).optional(),
-});
-export type Verification = z.infer<typeof Verification>;
 /** `threshold`: the share of the model's window that the prompt and the room for its answer may fill. */
 export const AutoCompact = z.strictObject({
   threshold: z.number().positive().max(1).optional(),
@@ -84,8 +91,8 @@ export const LlmStep = z.strictObject({
   thinking: Thinking.optional(),
   tools: z.array(z.string()).optional(),
   parseToolCalls: z.boolean().optional(),
-  /** What becomes of a call of which nobody knows whether it was done; `ask` when absent. */
-  onUnknown: z.union([z.enum(['ask', 'skip', 'retry']), Verification]).optional(),
+  /** Of each of its calls; `ask` when absent. */
+  onUnknown: OnUnknown.optional(),
   schema: Value.optional(),
   /** `false`: the conversation is never shortened. */
   autoCompact: z.union([AutoCompact, z.boolean()]).optional(),

@@ -76,14 +76,19 @@ export class CommandTx implements Tx {
     await publishEvent(store, session, { handle: run.handle, key: of, name: event, data, ...heard }, 'engine');
   }
 
+  /** Whether there is anything to keep, or to take back. */
+  get isMarked(): boolean {
+    return this.#isMarked;
+  }
+
   /** The command is done. */
-  async keep(): Promise<void> {
-    if (this.#isMarked) await this.#context.session.keep();
+  keep(): Promise<void> {
+    return this.#context.session.keep();
   }
 
   /** It failed. */
-  async takeBack(): Promise<void> {
-    if (this.#isMarked) await this.#context.session.takeBack();
+  takeBack(): Promise<void> {
+    return this.#context.session.takeBack();
   }
 
   async #mark(): Promise<void> {

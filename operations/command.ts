@@ -14,6 +14,7 @@ import type { Leases, LeaseTerms, LeaveLease } from './lease-terms.ts';
 import type { Metrics } from './metrics.ts';
 import type { Predicted, SimulatedWorld } from './predicted.ts';
 import type { BackgroundProcesses } from './shell/background.ts';
+import type { Keeping } from './shell/child.ts';
 import type { Tx } from './tx.ts';
 import type { Secrets, TakesSecrets } from './secrets/secrets.ts';
 import type { Confinement } from '../language/permissions.ts';
@@ -114,6 +115,8 @@ export interface CommandContext {
   /** How the step's processes are held in; absent means not at all. */
   confinement?: Confinement;
   secrets?: Secrets;
+  /** Absent: a process that it starts ends with its worker. */
+  keeping?: Keeping;
   /** States of the project before and after steps; absent where none are taken. */
   checkpoints?: StepCheckpoints;
   /** What of the protected the step may reach. */
@@ -181,6 +184,8 @@ export interface Command<Params = unknown, Result extends Json = Json> extends C
   runParams?: readonly string[];
   /** It only begins a process, which goes on after the step. */
   isBackground?(params: JsonObject): boolean;
+  /** Its process outlives its worker, and the next attempt goes on with it. */
+  keepsProcess?(params: JsonObject): boolean;
   /** Whether it changes files of the project, of one with a permission that does not say so. */
   writesFiles?(params: JsonObject): boolean;
   /** All files that it can write, from the root of the project; absent where nobody can say before. */

@@ -16,6 +16,7 @@ import { SHELL_BOUNDS } from '../world/processes/bounds.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import type { CommandContext } from './command.ts';
 import type { Leases, LeaseTerms, LeaveLease } from './lease-terms.ts';
+import { crashPoint } from '../world/crash-points/crash-point.ts';
 
 const { leasesMax, leaseNameMax, leaseCapacityMax, leaseAliveMs, leaseRenewMs, leaseEndsWithinMs } = COMMAND_BOUNDS;
 const AGAIN_MS = 1_000;
@@ -105,6 +106,7 @@ export class StepLeases implements Leases {
   async #leave({ held, left, turn }: Place): Promise<void> {
     left.abort(new Error('the step has ended'));
     await turn.catch(() => undefined);
+    crashPoint('lease.leaving', { handle: held.handle, key: held.step.key });
     await this.#store.release(held).catch(() => undefined);
   }
 
@@ -129,6 +131,7 @@ export class StepLeases implements Leases {
         const answer = await ridingOut(signal, () => this.#store.ask(wish));
         standing = answer ?? standing;
         if (answer?.before === null) {
+          crashPoint('lease.taken', { handle: held.handle, key: held.step.key });
           void this.#keep(held, askedAt, left);
           return;
         }
@@ -168,6 +171,7 @@ export class StepLeases implements Leases {
       if (left.aborted) return;
       if (isKept === false) lose();
       if (isKept === true) {
+        crashPoint('lease.renewed', { handle: held.handle, key: held.step.key });
         heardAt = saidAt;
         clearTimeout(timer);
         timer = setTimeout(lose, aliveFor());

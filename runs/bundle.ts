@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { readConfig } from '../services/config/config.ts';
 import { ownRoot } from '../services/home/package-root.ts';
 import { type BundleOptions, bundleWorkflowCode, DefaultLogger, type WorkflowBundleOption } from '@temporalio/worker';
@@ -17,15 +16,14 @@ export const BUNDLE_FILE = 'workflow-bundle.js';
  */
 const STACK_DEPTH = 'Error.stackTraceLimit=1;';
 
-/** Node loads it by its path, so a worker that runs from sources takes what they were compiled to. */
-export const failureConverterPath = join(ownRoot, 'dist', 'workflows', 'messages', 'failure-converter.js');
+/** Node loads it by its path. It shares the libraries of the built worker; one that runs from sources takes it, too. */
+export const failureConverterPath = join(ownRoot, 'dist', 'worker', 'failure-converter.js');
 
 /** A module of workflows/, compiled (.js) in dist/ and as it is (.ts) in the sources. */
-function workflowModule(name: string): string {
-  const folder = join(fileURLToPath(new URL('.', import.meta.url)), '..', 'workflows');
-  const compiled = join(folder, `${name}.js`);
-  return existsSync(compiled) ? compiled : join(folder, `${name}.ts`);
-}
+const workflowModule = (name: string): string =>
+  import.meta.url.endsWith('.ts')
+    ? join(ownRoot, 'workflows', `${name}.ts`)
+    : join(ownRoot, 'dist', 'workflows', `${name}.js`);
 
 /** Code that keeps its names, and a source map without the sources. */
 export const readable: NonNullable<BundleOptions['webpackConfigHook']> = (config) => ({

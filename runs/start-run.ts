@@ -35,6 +35,7 @@ import { START_LEVEL, withoutEmpty, type StartInput } from '../workflows/message
 import { runController } from './run-controller.ts';
 import { runSpeaker } from './run-speaker.ts';
 import { stepEditor } from './step-editor.ts';
+import { crashPoint } from '../world/crash-points/crash-point.ts';
 
 export interface RunServices {
   store: Store;
@@ -117,6 +118,7 @@ async function startAs(handle: string, parts: RunServices, request: StartRequest
   const policies = policiesFor(parts, request);
   const row = rowOf(handle, request, inputs);
   const isNew = await store.runs.create(row, origin?.type === 'event' ? origin.seq : undefined);
+  crashPoint('start.recorded', { handle });
   // A row without events may be all that is left of a start that died on its way: then this is the start.
   const isTaken = !isNew && (request.handle === undefined || (await store.events.after(handle, -1, 1)).length > 0);
   if (isTaken) {
@@ -127,6 +129,7 @@ async function startAs(handle: string, parts: RunServices, request: StartRequest
     await keepBefore(store, handle, request, isNew);
     const own = await sealEnvironment(store, handle, environmentFor(definition, library));
     const env = withHanded(own, request.secrets);
+    crashPoint('start.kept', { handle });
     await client.workflow.start(WORKFLOW_TYPE, {
       workflowId,
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
@@ -153,6 +156,7 @@ async function startAs(handle: string, parts: RunServices, request: StartRequest
       memo: memoOf(definition, project),
       ...summaryOf(definition),
     });
+    crashPoint('start.started', { handle });
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return { handle, workflowId, isNew: false };
     if (isNew) await store.runs.discard(handle).catch(() => undefined);

@@ -30,6 +30,7 @@ import {
 } from '../workflows/messages/messages.ts';
 import { NOT_SEALED, unsealedFinding } from '../workflows/messages/unsealed.ts';
 import { ClientError } from './client-error.ts';
+import { crashPoint } from '../world/crash-points/crash-point.ts';
 
 const ANSWER_MAX_MS = 30_000;
 const AGAIN_MS = 500;
@@ -122,7 +123,9 @@ async function asking<Answer>(
   const deadline = Date.now() + ANSWER_MAX_MS;
   for (;;) {
     try {
+      crashPoint('steer.saying', { handle });
       const answer = await client.withDeadline(deadline, ask);
+      crashPoint('steer.said', { handle });
       refuseUnsealed(handle, verb, answer);
       return answer;
     } catch (error) {

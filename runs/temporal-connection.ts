@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, type Connection, type ConnectionLike, type WorkflowClientInterceptor } from '@temporalio/client';
 import { defaultPayloadConverter, type DataConverter } from '@temporalio/common';
+import { defined } from '../language/defined.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { connectionOptions, type Config } from '../services/config/config.ts';
 import { payloadStorage } from '../prisma/store/values/payload-driver.ts';
@@ -46,12 +47,15 @@ interface ClientParts {
   namespace: string;
   store: Pick<Store, 'payloads'>;
   keys: SealKeys;
+  /** What Temporal calls whoever uses it; absent: by process and host. */
+  identity?: string;
 }
 
-export function sealedClient({ connection, namespace, store, keys }: ClientParts): Client {
+export function sealedClient({ connection, namespace, store, keys, identity }: ClientParts): Client {
   return new Client({
     connection,
     namespace,
+    ...defined({ identity }),
     dataConverter: dataConverter(store, keys),
     interceptors: { workflow: [inOneValue] },
   });

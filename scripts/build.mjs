@@ -1,6 +1,6 @@
 // Builds dist/: the Prisma client, the compiled sources, what is written from them (generated.mjs), the workflow
-// bundle, and the command line in one piece with its libraries, so that it starts quickly. Run by `npm run build`. With `--clean` it empties
-// dist/ first: a package holds nothing that only an earlier build made.
+// bundle, and the command line and the worker in one piece each with their libraries, so that they start quickly. Run by
+// `npm run build`. With `--clean` it empties dist/ first: a package holds nothing that only an earlier build made.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
@@ -9,6 +9,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundleCli, bundlePrisma } from './cli-bundle.mjs';
 import { keepDeclarations } from './declarations.mjs';
 import { beginTypes, writeGenerated } from './generated.mjs';
+import { bundleWorker } from './worker-bundle.mjs';
 
 const startedAt = new Date();
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -54,6 +55,7 @@ const catalogueAsValue = {
 
 rmSync(join(root, 'dist', 'cli'), { recursive: true, force: true });
 await bundleCli(join(root, 'dist', 'cli'), [catalogueAsValue]);
+await bundleWorker(join(root, 'dist', 'worker'));
 
 // What a worker runs, by content: services restart when it differs, not whenever it was built.
 const hash = createHash('sha256');

@@ -9,8 +9,8 @@
 //   npm test                     build, types, format, lint, and the tests that a change is held against
 //   npm run systems              the systems, as a project of its own has them: from the packed tarball, over every door,
 //                                with kills, a browser, a model on this machine
-//   npm run soak                 the tests that take long: many random runs, long loops, crowds, chaos;
-//                                of those that take turns a sixth, another for each commit
+//   npm run soak                 the tests that take long: many random runs, long loops, crowds, chaos, and some minutes
+//                                of the campaign; of those that take turns a sixth, another for each commit
 //   npm run soak -- --all        all of them
 //   npm test -- --only NAME ...  some steps: install, build, types, format, lint, or a vitest project
 //   npm run soak -- --sum        adds the latest of the other two: the last line is that of all three
@@ -33,7 +33,7 @@ const isSum = argv.includes('--sum');
 /** The test projects of each stage, the minutes that it may take on two cores, and what of it takes turns. */
 const stages = JSON.parse(readFileSync(join(root, 'scripts', 'checking', 'stages.json'), 'utf8'));
 const stage = ['systems', 'soak'].find((name) => argv.includes(`--${name}`)) ?? 'test';
-const { projects, minutes, parts = 1, inParts = [] } = stages[stage];
+const { projects, minutes, parts = 1, inParts = [], campaignMinutes = 0 } = stages[stage];
 const part = parts > 1 && !argv.includes('--all') ? `${turn() + 1}/${parts}` : undefined;
 // Chaos makes the same choices each time, so that what CI says is about the change; `npm run chaos` makes others.
 const settings = { chaos: { SENTINEL_CHAOS_SEED: process.env.SENTINEL_CHAOS_SEED ?? '7' } };
@@ -114,6 +114,16 @@ function checkSources() {
   step('lint', () => program('oxlint/bin/oxlint', '--type-aware', '--quiet'));
 }
 
+/** Workers that die at named points, under every sixth kind of run; another sixth for each commit. */
+function runCampaign() {
+  const share = ['--part', argv.includes('--all') ? '1/1' : `${turn() + 1}/${parts}`];
+  const bounds = ['--seed', String(turn() + 1), '--points', '100000', '--minutes', String(campaignMinutes)];
+  return (
+    program('typescript/bin/tsc', '-p', 'test/campaign/tsconfig.json') &&
+    call(process.execPath, ['dist/test/campaign/main.js', ...bounds, ...share]).status === 0
+  );
+}
+
 function reportBudget() {
   const words = `${stage} took ${(seconds / 60).toFixed(1)} of its ${minutes} minutes: ${took.join(', ')}`;
   const isOver = only === null && !argv.includes('--all') && seconds > minutes * 60;
@@ -129,6 +139,7 @@ if (stage === 'test' || !existsSync(join(root, 'dist', '.built')))
 if (stage === 'test') checkSources();
 if (part !== undefined) process.stdout.write(`\n── of the tests that take turns: part ${part}\n`);
 for (const project of projects) runProject(project);
+if (campaignMinutes > 0) step('campaign', runCampaign);
 
 const seconds = Math.round((Date.now() - startedAt.getTime()) / 1000);
 reportTimings(kept, { command: stage, startedAt, seconds, files });

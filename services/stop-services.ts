@@ -8,6 +8,9 @@ import {
   type ServicesState,
   writeServicesState,
 } from './config/services-state.ts';
+import { keptRoot } from '../world/processes/kept/kept-folder.ts';
+import { endAllKept } from '../world/processes/kept/kept-processes.ts';
+import { LEAVE_SIGNAL } from './processes/end-signals.ts';
 import { isGoneWithin, seemsAlive, signalProcess, stopProcess } from './processes/process-identity.ts';
 import { dropSettings, withKeptSettings } from './supervisor/kept-settings.ts';
 import { forgetTrusted } from './supervisor/project-asks.ts';
@@ -23,11 +26,13 @@ export interface StopOptions {
   onProgress?: (text: string) => void;
   /** Aborts where steps under way are not to be waited for any longer. */
   hurry?: AbortSignal;
+  /** The processes of steps go on, and the next worker takes them over. */
+  keepsProcesses?: boolean;
 }
 
 /** Returns the names of what was stopped. */
 export async function stopServices(options: StopOptions = {}): Promise<string[]> {
-  const { env = process.env } = options;
+  const { env = process.env, keepsProcesses = false } = options;
   const { home } = readConfig(env);
   const { graceMs } = readConfig(withKeptSettings(home, env));
   const running = livingServices(readServicesState(home)).map(({ name }) => name);
@@ -37,7 +42,7 @@ export async function stopServices(options: StopOptions = {}): Promise<string[]>
   if (holder !== null) {
     options.onProgress?.('stopping the services');
     // One that is stopping already would take a second signal for haste.
-    if (readServicesState(home)?.phase !== 'stopping') signalProcess(holder, 'SIGTERM');
+    if (readServicesState(home)?.phase !== 'stopping') signalProcess(holder, keepsProcesses ? LEAVE_SIGNAL : 'SIGTERM');
     const hurry = (): boolean => signalProcess(holder, 'SIGINT');
     options.hurry?.addEventListener('abort', hurry, { once: true });
     const saying = sayProgress(home, options.onProgress);
@@ -51,6 +56,7 @@ export async function stopServices(options: StopOptions = {}): Promise<string[]>
     }
   }
   await stopLeftovers(home, graceMs, options);
+  if (!keepsProcesses) await endAllKept(keptRoot(home));
   return running;
 }
 
@@ -64,7 +70,11 @@ function sayProgress(home: string, say: ((text: string) => void) | undefined): {
   return { close: () => clearInterval(timer) };
 }
 
-async function stopLeftovers(home: string, graceMs: number, { onProgress, hurry }: StopOptions): Promise<void> {
+async function stopLeftovers(
+  home: string,
+  graceMs: number,
+  { onProgress, hurry, keepsProcesses = false }: StopOptions,
+): Promise<void> {
   const state = readServicesState(home);
   if (state === null || livingServices(state).length === 0) return;
   const lock = await acquireSupervisorLock(home);
@@ -72,8 +82,10 @@ async function stopLeftovers(home: string, graceMs: number, { onProgress, hurry 
   const looking = watchEnding(logFile(home, 'worker'), (text) => onProgress?.(text));
   try {
     for (const { name, process } of livingServices(state)) {
-      const maxMs = name.startsWith('worker') ? workerMaxMs({ graceMs }) : SERVER_GRACE_MS;
-      await stopProcess(process, name === 'postgres' ? 'SIGINT' : 'SIGTERM', maxMs, hurry);
+      const isWorker = name.startsWith('worker');
+      const maxMs = isWorker ? workerMaxMs({ graceMs }) : SERVER_GRACE_MS;
+      const signal = isWorker && keepsProcesses ? LEAVE_SIGNAL : 'SIGTERM';
+      await stopProcess(process, name === 'postgres' ? 'SIGINT' : signal, maxMs, hurry);
     }
     dropSettings(home);
     forgetTrusted(home);

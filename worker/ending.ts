@@ -3,6 +3,7 @@
  * stdout for its supervisor, and when it may wait no longer it takes their processes with it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { keptIdOf, KeptFolder, keptRoot } from '../world/processes/kept/kept-folder.ts';
 import { groupsOfSteps, stepMarker, workerMarker } from '../world/processes/orphans.ts';
 import { findMarked, killGroup } from '../world/processes/processes.ts';
 import type { StepsUnderWay } from './steps-under-way.ts';
@@ -39,9 +40,10 @@ let isEnding = false;
  * Ends the process, and before it those of its steps. Both in one turn of the event loop: a step whose process
  * was killed must not be taken for one that came to its end.
  */
-export async function endNow(exitCode: number, steps: readonly StepUnderWay[]): Promise<void> {
+export async function endNow(exitCode: number, steps: readonly StepUnderWay[], home: string): Promise<void> {
   if (isEnding) process.exit(exitCode);
   isEnding = true;
+  for (const { handle, key } of steps) KeptFolder.find(keptRoot(home), keptIdOf(handle, key))?.because('cancelled');
   const found = groupsOfOwn(steps).catch(() => []);
   for (const group of await Promise.race([found, sleep(FIND_MAX_MS, [])])) killGroup(group);
   process.exit(exitCode);

@@ -10,11 +10,12 @@ import { builtInQueues } from '../systems/built-in.ts';
 import { ConfigError } from '../services/home/config-error.ts';
 import { keepOwnKeys } from '../world/own-keys/own-keys.ts';
 import { sandboxDoubt } from '../world/confinement/sandbox.ts';
+import { keptRoot } from '../world/processes/kept/kept-folder.ts';
 import { sweepOrphans } from '../world/processes/orphans.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { openStore } from '../prisma/store/open-store.ts';
 import { closeInherited } from '../services/processes/own-descriptors.ts';
-import { abortable, onEndSignals } from '../services/processes/end-signals.ts';
+import { abortable, onceAborted, onEndSignals } from '../services/processes/end-signals.ts';
 import { loadBundle } from '../runs/bundle.ts';
 import {
   type Config,
@@ -30,6 +31,8 @@ import { openProject, type ProjectParts } from './project-parts.ts';
 import { homeKeyText } from '../services/seal/home-key.ts';
 import { configFileOf } from '../services/config/project-file.ts';
 import { isQueueOfProject, queueOfProject } from '../services/config/project-queue.ts';
+import { giveLostBack } from '../services/supervisor/lost-workers.ts';
+import { standAsWorker } from '../services/supervisor/standing-workers.ts';
 import { PROJECT_FLAG } from '../services/supervisor/worker-process.ts';
 import type { RunServices } from '../runs/start-run.ts';
 import { keepAsking, type ProjectAsking } from './background/project-asking.ts';
@@ -76,11 +79,14 @@ interface Serving {
   underWay: StepsUnderWay;
   /** Aborts when the process is told to end. */
   signal: AbortSignal;
+  /** Whether it was told to let its kept processes go on. */
+  isLeaving(): boolean;
 }
 
 /**
- * Runs until SIGTERM or SIGINT; resolves with the exit code. Whatever it waits for before it serves is given up
- * then; the steps it is at may end, in `graceMs` of the settings. A second signal ends the process at once.
+ * Runs until SIGTERM, SIGINT, or SIGUSR2, which lets kept processes go on; resolves with the exit code. Whatever it
+ * waits for before it serves is given up then; the steps it is at may end, in `graceMs` of the settings. A second
+ * signal ends the process at once.
  */
 export async function runWorkerProcess(options: WorkerProcessOptions = {}): Promise<number> {
   closeInherited();
@@ -94,7 +100,8 @@ export async function runWorkerProcess(options: WorkerProcessOptions = {}): Prom
     graceMs: config.graceMs,
     endNow: (exitCode, why) => {
       if (why === 'time') say(`not ended after ${config.graceMs / 1000} s; ending now`);
-      void endNow(exitCode, underWay.list());
+      if (end.isLeaving()) process.exit(exitCode);
+      void endNow(exitCode, underWay.list(), config.home);
     },
   });
   const { signal } = end;
@@ -112,7 +119,17 @@ export async function runWorkerProcess(options: WorkerProcessOptions = {}): Prom
     const connection = await untilItAnswers('Temporal', signal, () => connectWorker(address));
     closers.push(() => connection.close());
     const { takeOver = false, version = config.version, queue: only } = options;
-    await serve({ config, version, takeOver, only, store, connection, underWay, signal });
+    await serve({
+      config,
+      version,
+      takeOver,
+      only,
+      store,
+      connection,
+      underWay,
+      signal,
+      isLeaving: () => end.isLeaving(),
+    });
   } catch (error) {
     if (!signal.aborted || error !== signal.reason) throw error;
   }
@@ -169,7 +186,7 @@ function openSources({ webhooks }: ProjectConfig): WebhookSource[] {
   return sources;
 }
 
-/** Found out now and not with the first run that wants one. */
+/** Found out once the runs go on, and not with the first one that wants it. */
 async function tellOfSandbox(): Promise<void> {
   try {
     const doubt = await sandboxDoubt();
@@ -185,12 +202,18 @@ function crash(error: unknown): void {
   process.exit(1);
 }
 
+async function begin({ config, version, connection, signal }: Serving) {
+  void giveLostBack({ home: config.home, connected: (use) => use(connection), say }, true);
+  await abortable(signal, sweepOrphans());
+  const bundle = await abortable(signal, loadBundle(config.packageRoot));
+  const { namespace } = config.temporal;
+  return { bundle, leave: standAsWorker(config.home, { namespace, taskQueues: config.taskQueues, version }) };
+}
+
 /** Rejects with the signal's reason where it aborts before there is a worker. */
 async function serve(serving: Serving): Promise<void> {
   const { config, version, store, connection, underWay, signal } = serving;
-  await abortable(signal, sweepOrphans());
-  void tellOfSandbox();
-  const bundle = await abortable(signal, loadBundle(config.packageRoot));
+  const { bundle, leave } = await begin(serving);
   // Opening starts nothing: providers connect, and a local model loads, with their first turn.
   const project = await openProject(config, store, say);
   keepKeysOf(project.config.notify);
@@ -220,6 +243,7 @@ async function serve(serving: Serving): Promise<void> {
     project: config.project?.folder ?? null,
     policies: project.policies,
     checkpoints: config.checkpoints ? config.home : null,
+    kept: keptRoot(config.home),
     graceMs: config.graceMs,
     underWay,
     watch,
@@ -227,20 +251,20 @@ async function serve(serving: Serving): Promise<void> {
   });
   const { triggers, besides, notifier } =
     serving.only === undefined ? besideRuns(serving, worker, project, sources) : NOTHING;
-  let telling: { close(): void } | undefined;
-  const stop = (): void => {
+  const stopping = onceAborted(signal, () => {
     void triggers?.close();
     void notifier?.close();
+    if (serving.isLeaving()) worker.leave();
     void worker.shutdown().catch(() => undefined);
-    telling = tellOfSteps(underWay, config.graceMs);
-  };
-  if (signal.aborted) stop();
-  else signal.addEventListener('abort', stop, { once: true });
+    return tellOfSteps(underWay, config.graceMs);
+  });
   try {
     await sayReady(serving);
+    void tellOfSandbox();
     await worker.done;
+    leave();
   } finally {
-    telling?.close();
+    stopping.close();
     process.off('exit', onExit);
     await watch.close();
     await Promise.all([triggers?.close(), models.close(), project.close(), notifier?.close(), besides?.close()]);

@@ -30,6 +30,7 @@ import { tellToHandBack } from '../activities/turns/run-agent.ts';
 import { previewOf } from '../language/events/preview.ts';
 import type { Executions } from './own-executions.ts';
 import type { RunSinks } from '../workflows/host/recording.ts';
+import { crashPoint } from '../world/crash-points/crash-point.ts';
 
 /** What a worker was handed of a run. */
 interface Taken {
@@ -59,6 +60,9 @@ const handlesKeptMax = 10_000;
 /** Ends a run whose record the store refuses; `start`: its first event, where that was among what was refused. */
 export type EndRefused = (handle: string, error: unknown, start: RunStarted | undefined) => Promise<void>;
 
+/** Told of each step whose result is in history. */
+type StepEnded = (handle: string, key: string) => void;
+
 const ALL_OWN: Executions = { walks: () => undefined, isCopy: () => Promise.resolve(false) };
 
 export class RunRecorder {
@@ -79,15 +83,18 @@ export class RunRecorder {
   private readonly store: Store;
   private readonly endRefused: EndRefused;
   private readonly executions: Executions;
+  private readonly stepEnded: StepEnded;
 
   constructor(
     store: Store,
     endRefused: EndRefused = (_handle, error) => Promise.reject(error),
     executions: Executions = ALL_OWN,
+    stepEnded: StepEnded = () => undefined,
   ) {
     this.store = store;
     this.endRefused = endRefused;
     this.executions = executions;
+    this.stepEnded = stepEnded;
   }
 
   sinks(): InjectedSinks<RunSinks> {
@@ -97,6 +104,7 @@ export class RunRecorder {
           callDuringReplay: true,
           fn: (info, handle, events, definition, lostFrom) => {
             this.executions.walks(info);
+            for (const event of events) if (event.type === 'step-finished') this.stepEnded(handle, event.key);
             return this.append(handle, ownMasker().json(named(events, definition)), {
               isReplaying: info.unsafe.isReplaying,
               historyLength: info.historyLength,
@@ -126,6 +134,7 @@ export class RunRecorder {
     if (!isReplaying) this.note(handle, fresh.at(-1)?.seq ?? 0, historyLength, lostFrom);
     const waiting = this.pending.get(handle) ?? [];
     this.pending.set(handle, [...waiting.filter(({ seq }) => lostFrom === undefined || seq < lostFrom), ...fresh]);
+    crashPoint('recorder.taken', { handle });
     if (lostFrom !== undefined) this.lost.set(handle, { from: lostFrom, history: historyLength });
     if (fresh.some(mustBeWritten)) return this.write(handle);
     this.flushWithin(fresh.every((event) => event.type === 'run-started') ? startMs : batchMs);
@@ -174,11 +183,14 @@ export class RunRecorder {
     const lost = this.lost.get(handle);
     this.lost.delete(handle);
     if (await this.executions.isCopy(handle)) return;
+    crashPoint('recorder.writing', { handle });
     for (;;) {
       try {
         // Somebody else goes on with the run.
         if (lost !== undefined && !(await this.store.events.takeBack(handle, lost.from, lost.history))) return;
+        if (lost !== undefined) crashPoint('recorder.taken-back', { handle });
         await this.store.events.append(handle, await Promise.all(events.map((event) => this.slim(event))));
+        crashPoint('recorder.written', { handle });
         break;
       } catch (error) {
         if (this.closed) throw error;

@@ -1,6 +1,8 @@
 /** What a worker asks Temporal about runs that are not its own: to look for an event, and whether they still go on. */
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import type { IsAwaited } from '../world/processes/kept/kept-processes.ts';
 import type { AskRun } from '../operations/shell/background.ts';
+import { SEGMENT } from '../interpreter/contract.ts';
 import { SIGNALS, workflowIdOf } from '../workflows/messages/messages.ts';
 
 /** A run that has ended needs no waking. */
@@ -17,6 +19,23 @@ export function askRunOf(client: Client): AskRun {
     try {
       const { status } = await client.workflow.getHandle(workflowIdOf(handle)).describe();
       return status.name === 'RUNNING' || status.name === 'PAUSED' || status.name === 'CONTINUED_AS_NEW';
+    } catch (error) {
+      return error instanceof WorkflowNotFoundError ? false : null;
+    }
+  };
+}
+
+/** Whether a run waits for the result of a step, or of one that an activity of it performs; null where Temporal does not answer. */
+export function askStepOf(client: Client): IsAwaited {
+  return async (handle, key) => {
+    try {
+      const { status, raw } = await client.workflow.getHandle(workflowIdOf(handle)).describe();
+      if (status.name !== 'RUNNING' && status.name !== 'PAUSED') return false;
+      const pending = raw.pendingActivities ?? [];
+      // A segment may be at it, or about to go on with it.
+      if (raw.pendingWorkflowTask || pending.some(({ activityType }) => activityType?.name === SEGMENT)) return true;
+      const ids = pending.map(({ activityId }) => activityId ?? '');
+      return ids.some((id) => id === key || key.startsWith(`${id}/`));
     } catch (error) {
       return error instanceof WorkflowNotFoundError ? false : null;
     }

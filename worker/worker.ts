@@ -1,6 +1,12 @@
 /** A Sentinel worker in this process: one Temporal worker for each task queue it serves. */
 import type { Client } from '@temporalio/client';
-import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
+import {
+  type ActivityInterceptorsFactory,
+  type NativeConnection,
+  Worker,
+  type WorkerOptions,
+  type WorkflowBundleOption,
+} from '@temporalio/worker';
 import { createActivities } from '../activities/activities.ts';
 import { StepCheckpoints } from '../operations/checkpoints/step-checkpoints.ts';
 import type { Command } from '../operations/command.ts';
@@ -23,10 +29,13 @@ import type { Policy } from '../language/policy/policy.ts';
 import { policiesOfProject } from '../runs/policies.ts';
 import { runStarter, type RunServices } from '../runs/start-run.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
+import { KeptProcesses } from '../world/processes/kept/kept-processes.ts';
+import { workerMarker } from '../world/processes/orphans.ts';
 import { buildIdOf, failureConverterPath } from '../runs/bundle.ts';
 import type { WorkerVersion } from '../services/config/config.ts';
 import type { SealKeys } from '../services/config/seal-key.ts';
 import { isQueueOfProject } from '../services/config/project-queue.ts';
+import { activityCrashPoints } from './activity-crash-points.ts';
 import { BackgroundTasks, type PerformedTask } from './background/background-tasks.ts';
 import { EventFeed } from './background/event-feed.ts';
 import { fedFollower, type FollowedEvent } from './background/followers.ts';
@@ -35,11 +44,12 @@ import { say } from './say.ts';
 import { OwnExecutions, sealedSteps } from './own-executions.ts';
 import { refusedRunEnder } from './refused-runs.ts';
 import { RunRecorder } from './run-recorder.ts';
-import { askRunOf, wakeRun } from './run-signals.ts';
+import { askRunOf, askStepOf, wakeRun } from './run-signals.ts';
 import { SubscriberWaker } from './background/subscriber-waker.ts';
 import { StepsUnderWay } from './steps-under-way.ts';
 import type { LoopWatch } from './watchdog/loop-watch.ts';
 import { SuspectSteps } from './watchdog/suspect-steps.ts';
+import { ownIdentity } from '../services/supervisor/standing-workers.ts';
 import { DEPLOYMENT, GRACE_SECONDS } from '../services/config/worker-settings.ts';
 
 /** Each may hold one connection of the store and need a second: the pool is larger than this. */
@@ -84,6 +94,8 @@ export interface WorkerParts {
   project?: string | null;
   /** What holds for all its runs. */
   policies?: readonly Policy[];
+  /** Where processes are kept that outlive this worker; absent: they end with it. */
+  kept?: string | undefined;
   /** The home in which states of projects are kept, before and after steps that may write; null or absent: none are taken. */
   checkpoints?: string | null;
   /** Overrides for tests and benchmarks, e.g. `maxCachedWorkflows: 0`. */
@@ -103,19 +115,23 @@ export interface RunningWorker {
   woken(): number;
   /** Settles when every worker has stopped; rejects when one died. */
   done: Promise<void>;
+  /** Its kept processes go on, and the next worker takes them over. */
+  leave(): void;
   shutdown(): Promise<void>;
 }
 
 /** Pinned: what a run began with can replay it; a newer version need not. Without a version the build is only named. */
-async function versioning(
+async function knownAs(
   version: WorkerVersion | null,
   bundle: WorkflowBundleOption,
-): Promise<Pick<WorkerOptions, 'workerDeploymentOptions'>> {
+): Promise<Pick<WorkerOptions, 'identity' | 'workerDeploymentOptions'>> {
+  const identity = ownIdentity();
   if (version === null) {
     const named = { deploymentName: DEPLOYMENT, buildId: await buildIdOf(bundle) };
-    return { workerDeploymentOptions: { useWorkerVersioning: false, version: named } };
+    return { identity, workerDeploymentOptions: { useWorkerVersioning: false, version: named } };
   }
-  return { workerDeploymentOptions: { useWorkerVersioning: true, version, defaultVersioningBehavior: 'PINNED' } };
+  const pinned = { useWorkerVersioning: true, version, defaultVersioningBehavior: 'PINNED' } as const;
+  return { identity, workerDeploymentOptions: pinned };
 }
 
 function timesOf(graceMs: number): Partial<WorkerOptions> {
@@ -130,13 +146,31 @@ function timesOf(graceMs: number): Partial<WorkerOptions> {
   };
 }
 
+const interceptorsOf = (
+  own: OwnExecutions,
+  underWay: StepsUnderWay,
+  suspects: readonly SuspectSteps[],
+): ActivityInterceptorsFactory[] => [
+  activityCrashPoints,
+  sealedSteps,
+  own.interceptor,
+  underWay.interceptor,
+  ...suspects.map(({ interceptor }) => interceptor),
+];
+
+/** The first task of a run that it starts comes to it under the name of its client. */
+const clientOf = ({ connection, namespace, store, keys }: WorkerParts): Client =>
+  sealedClient({ connection, namespace, store, keys, identity: ownIdentity() });
+
 export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
-  const { store, namespace, graceMs = 1000 * GRACE_SECONDS, underWay = new StepsUnderWay() } = parts;
+  const { store, graceMs = 1000 * GRACE_SECONDS, underWay = new StepsUnderWay() } = parts;
   await makeTables(store, builtInSystems);
   const converter = dataConverter(store, parts.keys);
-  const client = sealedClient({ connection: parts.connection, namespace, store, keys: parts.keys });
+  const client = clientOf(parts);
   const own = new OwnExecutions({ client, store, say });
-  const recorder = new RunRecorder(store, refusedRunEnder({ client, store, say }), own);
+  const kept = await keptIn(parts);
+  const endRefused = refusedRunEnder({ client, store, say });
+  const recorder = new RunRecorder(store, endRefused, own, (handle, key) => kept?.forget(handle, key));
   const checkpoints = checkpointsIn(parts);
   const background = new BackgroundProcesses(async (of) => checkpoints?.end(of));
   const registry = builtInRegistry({ background, changing: parts.changing, settings: parts.settings }, parts.commands);
@@ -152,43 +186,53 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     ...(limits === undefined ? {} : { limiter: new Limiter(limits, store.limits) }),
     shelf: new Shelf(store),
     recorded: (handle) => recorder.written(handle),
+    kept,
     around: suspects[0]?.around,
+    recordRefused: (handle, error) => endRefused(handle, error, undefined),
+    // What a segment begins goes on in an activity: of these there is a bound.
+    beginsInSegments: parts.options?.maxConcurrentActivityTaskExecutions === undefined,
   });
-  const options: Omit<WorkerOptions, 'taskQueue'> = {
-    connection: parts.connection,
-    namespace,
-    workflowBundle: parts.bundle,
+  const workers = await workersOf(parts, {
     activities,
     sinks: recorder.sinks(),
     dataConverter: { ...converter, failureConverterPath },
-    maxConcurrentLocalActivityExecutions: SEGMENTS_AT_ONCE_MAX,
-    interceptors: {
-      activity: [sealedSteps, own.interceptor, underWay.interceptor, ...suspects.map(({ interceptor }) => interceptor)],
-    },
+    interceptors: { activity: interceptorsOf(own, underWay, suspects) },
     ...timesOf(graceMs),
-    ...(await versioning(parts.version ?? null, parts.bundle)),
-    ...parts.options,
-  };
-  const workers = await Promise.all(servedBy(parts).map((served) => Worker.create({ ...options, ...served })));
+  });
   const running = workers.map((worker) => worker.run());
   background.open(store, askRunOf(client));
+  kept?.open(askStepOf(client));
   const feed = new EventFeed({ store, say });
   const jobs =
     parts.only === undefined ? await besides({ ...parts, feed }, client, starting, registry) : NOTHING_BESIDE;
   const done = settleAll(running, async () => {
     for (const one of suspects) one.close();
-    await Promise.all([background.close(), jobs.close(), feed.close()]);
+    await Promise.all([background.close(), jobs.close(), feed.close(), kept?.close()]);
   }).then(() => recorder.close());
   return {
     starting,
     feed,
     woken: () => jobs.woken(),
     done,
+    leave: () => kept?.leave(),
     async shutdown() {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await done;
     },
   };
+}
+
+async function workersOf(parts: WorkerParts, given: Partial<WorkerOptions>): Promise<Worker[]> {
+  const options: Omit<WorkerOptions, 'taskQueue'> = {
+    connection: parts.connection,
+    namespace: parts.namespace,
+    workflowBundle: parts.bundle,
+    maxConcurrentLocalActivityExecutions: SEGMENTS_AT_ONCE_MAX,
+    ...given,
+    ...(await knownAs(parts.version ?? null, parts.bundle)),
+    ...parts.options,
+  };
+  return Promise.all(servedBy(parts).map((served) => Worker.create({ ...options, ...served })));
 }
 
 /** The queues of its runs, and below each those of commands, which have no workflows. */
@@ -243,8 +287,11 @@ async function suspecting({ store, watch }: WorkerParts): Promise<SuspectSteps[]
   return [suspects];
 }
 
+const keptIn = async ({ kept }: WorkerParts): Promise<KeptProcesses | undefined> =>
+  kept === undefined ? undefined : new KeptProcesses(kept, await workerMarker());
+
 const checkpointsIn = ({ store, checkpoints: home = null }: WorkerParts): StepCheckpoints | null =>
-  home === null ? null : new StepCheckpoints(store.checkpoints, home);
+  home === null ? null : new StepCheckpoints(store.checkpoints, home, say);
 
 function startingIn(
   { store, taskQueues, project, policies = [] }: WorkerParts,

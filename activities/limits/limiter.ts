@@ -13,6 +13,7 @@ import { Failure } from '../../world/failures/failures.ts';
 import type { TurnResult } from '../../world/models/port/turn.ts';
 import type { FailureKind } from '../../world/models/port/turn-failure.ts';
 import { defined } from '../../language/defined.ts';
+import { crashPoint } from '../../world/crash-points/crash-point.ts';
 
 export interface LimitSettings {
   providers: { readonly [name: string]: LooseRate };
@@ -47,10 +48,18 @@ export class Limiter {
   }
 
   /** One use of a command. */
-  async tool<Result>(name: string, use: Use, work: () => Promise<Result>): Promise<Result> {
+  tool<Result>(name: string, use: Use, work: () => Promise<Result>): Promise<Result> {
     const { tools, breaker } = this.#settings;
     const rate = Object.hasOwn(tools, name) ? tools[name] : undefined;
-    if (rate === undefined && breaker === undefined) return work();
+    return rate === undefined && breaker === undefined ? work() : this.#limited(name, rate, use, work);
+  }
+
+  async #limited<Result>(
+    name: string,
+    rate: LooseRate | undefined,
+    use: Use,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
     const subject = `tool:${name}`;
     await this.#pass(subject, (of, rest) => toolAlone(name, of, rest));
     return this.#rated(rate === undefined ? null : { subject, name, rate, field: 'tools' }, use, async () => {
@@ -91,9 +100,12 @@ export class Limiter {
       return permit();
     };
     const id = await permit();
+    const [handle = '', key] = use.id.split(' ');
+    crashPoint('limit.permitted', { handle, key });
     try {
       return await work();
     } finally {
+      crashPoint('limit.used', { handle, key });
       if (rate.concurrent !== undefined) await this.#store.release(subject, id).catch(() => undefined);
     }
   }

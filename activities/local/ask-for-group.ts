@@ -5,6 +5,7 @@
 import type { GroupAsked } from '../../interpreter/contract.ts';
 import type { GroupTurn } from '../../interpreter/host.ts';
 import type { RunContext, Store } from '../../prisma/store/contract/contract.ts';
+import { crashPoint } from '../../world/crash-points/crash-point.ts';
 
 interface Parts {
   store: Pick<Store, 'leases' | 'runs' | 'events'>;
@@ -35,8 +36,10 @@ export async function askForGroup(
 ): Promise<GroupTurn> {
   const whenHeld = WHEN_HELD[onConflict];
   await takeBackEnd(store, handle);
+  crashPoint('group.asking', { handle });
   const lease = { kind: 'group', project, name: group, capacity: 1 } as const;
   const { before, holder, later = [], endedBy } = await store.leases.ask({ ...lease, handle, since, whenHeld });
+  crashPoint('group.answered', { handle });
   if (before === null) return { state: 'taken' };
   if (onConflict === 'skip') return { state: 'skipped', holder: holder ?? before[0] ?? endedBy ?? handle };
   const cancel = (other: string, by: string): Promise<unknown> =>

@@ -9,7 +9,13 @@ import { useOf, type Limiter } from '../limits/limiter.ts';
 import type { RunInput } from '../../interpreter/host.ts';
 import type { Effect, Reply } from '../../interpreter/effect.ts';
 import { publishEvent } from '../../operations/events/publish-event.ts';
-import { secretsOf, unsealedFor, withMaskedFailures } from '../../operations/secrets/secrets.ts';
+import {
+  noSecrets,
+  secretsOf,
+  unsealedFor,
+  withMaskedFailures,
+  type Secrets,
+} from '../../operations/secrets/secrets.ts';
 
 export interface QuickSteps {
   perform(input: RunInput, session: Session, effect: Effect): Promise<Reply>;
@@ -34,9 +40,10 @@ export function quickSteps({ store, registry, runs, limiter, around = unwatched 
     async perform(input, session, effect) {
       switch (effect.type) {
         case 'command': {
-          const secrets = await secretsOf(store, input.env);
+          const { env } = input;
+          const secrets = env === undefined ? noSecrets() : await secretsOf(store, env);
           const params = unsealedFor(registry.find(effect.command), effect.params, secrets);
-          const context = { ...contextOf(store, runs, input, session, effect), secrets };
+          const context = contextOf({ store, runs }, input, session, effect, secrets);
           const { handle } = input;
           const work = (): Promise<Json> =>
             around({ handle, key: effect.key }, () =>
@@ -70,18 +77,25 @@ export function quickSteps({ store, registry, runs, limiter, around = unwatched 
 
 const unwatched: AroundStep = (_step, work) => work();
 
-function contextOf(store: Store, runs: RunPort, input: RunInput, session: Session, effect: Effect): CommandContext {
-  const { handle, project, persona, definitionHash } = input;
-  const { key, timeoutMs, confinement, reach } = effect;
-  return quickContext({
+function contextOf(
+  { store, runs }: Pick<QuickParts, 'store' | 'runs'>,
+  { handle, project, persona, definitionHash }: RunInput,
+  session: Session,
+  { key, timeoutMs, confinement, reach }: Effect,
+  secrets: Secrets,
+): CommandContext {
+  const of = {
     run: { handle, project, persona, definitionHash },
     key,
     store,
     session,
     runPort: runs,
     timeoutMs,
-    ...defined({ confinement, reach }),
-  });
+    secrets,
+  };
+  return quickContext(
+    confinement === undefined && reach === undefined ? of : { ...of, ...defined({ confinement, reach }) },
+  );
 }
 
 /** A quick step is never interrupted: it is shorter than the notice would be. */

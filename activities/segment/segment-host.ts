@@ -1,12 +1,12 @@
 /**
- * The host of a segment: quick steps run at once, in this process, over one session of the store;
- * everything else hands the strand back. Nothing here outlives the segment.
+ * The host of a segment: quick steps run at once, in this process, over a session of the store; shell steps are claimed
+ * and begun (acts.ts); everything else hands the strand back.
  */
 import { SEGMENT_EVENTS_MAX, SEGMENT_MS } from '../../interpreter/contract.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import type { Step } from '../../language/model.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
-import { isQuick } from '../../interpreter/build-effect.ts';
+import { isBegunInSegment, isQuick } from '../../interpreter/build-effect.ts';
 import {
   type Gate,
   type Host,
@@ -16,10 +16,12 @@ import {
   isCancelled,
   PassingHost,
 } from '../../interpreter/host.ts';
-import type { Effect, Place, Reply } from '../../interpreter/effect.ts';
+import type { Effect, GoesOn, Place, Reply } from '../../interpreter/effect.ts';
+import { stepKey } from '../../interpreter/keys.ts';
 import type { Allowed } from '../../interpreter/verdict.ts';
 import type { BlockFrame } from '../../interpreter/position.ts';
 import { isPlain } from '../../interpreter/walk/plain-steps.ts';
+import type { Acts } from './acts.ts';
 
 /** A step may record a start, an end and a warning for each unresolved name; this leaves room for them. */
 const eventsReserve = 128;
@@ -30,16 +32,24 @@ const eventsAtEnd = 4;
 export type Perform = (effect: Effect) => Promise<Reply>;
 
 export class SegmentHost extends PassingHost implements Host {
-  readonly events: RunEvent[] = [];
+  /** Those that no commit has yet. */
+  events: RunEvent[] = [];
   steps = 0;
   private underWay = 0;
   private readonly startedAt = Date.now();
   private readonly stepsMax: number;
   private readonly input: Pick<RunInput, 'catalogue' | 'limits'>;
   private readonly run: Perform;
+  private readonly acts: Acts | undefined;
+  /** Lines in which a step has acted. */
+  private readonly acted = new Set<string>();
+  /** Events that were committed. */
+  private committed = 0;
 
-  constructor(stepsMax: number, input: Pick<RunInput, 'catalogue' | 'limits'>, run: Perform) {
+  /** `acts` absent: no step is begun that acts on the world. */
+  constructor(stepsMax: number, input: Pick<RunInput, 'catalogue' | 'limits'>, run: Perform, acts?: Acts) {
     super();
+    this.acts = acts;
     this.input = input;
     this.stepsMax = stepsMax;
     this.run = run;
@@ -55,19 +65,45 @@ export class SegmentHost extends PassingHost implements Host {
   }
 
   private mayRun(step: Step): boolean {
-    if (!isPlain(step) && !isQuick(step, this.input.catalogue, this.input.limits)) return false;
+    if (!isPlain(step) && !this.isInSegment(step)) return false;
     // It comes to one step at least.
-    if ((this.events.length > 0 || this.underWay > 0) && this.isSpent()) return false;
+    if ((this.recorded > 0 || this.underWay > 0) && this.isSpent()) return false;
     this.steps += 1;
     return true;
+  }
+
+  override isInSegment(step: Step): boolean {
+    return isQuick(step, this.input.catalogue, this.input.limits) || this.claims(step);
+  }
+
+  override claims(step: Step): boolean {
+    return this.acts !== undefined && isBegunInSegment(step, this.input.catalogue, this.input.limits);
+  }
+
+  private get recorded(): number {
+    return this.committed + this.events.length;
   }
 
   private isSpent(): boolean {
     return (
       this.steps >= this.stepsMax ||
       Date.now() - this.startedAt >= SEGMENT_MS ||
-      this.events.length + this.underWay * eventsAtEnd >= SEGMENT_EVENTS_MAX - eventsReserve
+      this.recorded + this.underWay * eventsAtEnd >= SEGMENT_EVENTS_MAX - eventsReserve
     );
+  }
+
+  override async performClaimed(strand: Strand, { effect }: Allowed): Promise<Reply | GoesOn> {
+    if (this.acts === undefined || effect.type !== 'shell') throw new Error(`bug: "${effect.key}" is claimed`);
+    this.underWay += 1;
+    this.acted.add(stepKey(strand.path, strand.passes));
+    try {
+      const reply = await this.acts.perform(strand, effect);
+      if (!('failure' in reply)) return reply;
+      const { failure: error } = reply;
+      return { ...reply, failure: { ...error, message: `${effect.key}: ${error.message}` } };
+    } finally {
+      this.underWay -= 1;
+    }
   }
 
   async perform(_strand: Strand, { effect }: Allowed): Promise<Reply> {
@@ -83,8 +119,24 @@ export class SegmentHost extends PassingHost implements Host {
     }
   }
 
+  override group<Result>(walk: () => Promise<Result>): { ended: Promise<Result>; cancel: () => void } {
+    return { ended: walk(), cancel: () => this.acts?.cancelLines() };
+  }
+
+  takeEvents(): RunEvent[] {
+    const { events } = this;
+    this.events = [];
+    this.committed += events.length;
+    return events;
+  }
+
   segment(): Promise<SegmentReport> {
     throw new Error('bug: a segment cannot open another');
+  }
+
+  /** What acted before in the item is not to be done again where only what failed is. */
+  override itemFails(_list: Place, { path, passes }: Strand): 'go' | 'yield' {
+    return this.acted.has(stepKey(path, passes)) ? 'yield' : 'go';
   }
 
   /**

@@ -2,28 +2,53 @@
 import type { JsonObject } from '../../language/json.ts';
 import { mayWriteFiles } from '../../language/permissions.ts';
 import type { StepCheckpoints, WritingStep } from '../../operations/checkpoints/step-checkpoints.ts';
+import type { RowSink } from '../../prisma/store/contract/session-contract.ts';
 import { type Secrets, unsealedFor } from '../../operations/secrets/secrets.ts';
+import { LeftBehind } from '../../world/processes/kept/kept-processes.ts';
 import { beating } from '../../world/processes/beating.ts';
 import type { CommandContext } from '../../operations/command.ts';
 import type { Registry } from '../../operations/registry.ts';
+
+/** To be called once the step has ended; where they are given, `rows` take what is to be written. */
+export type KeepEnd = (rows?: RowSink) => Promise<void>;
+
+/** What of a step says what it may write. */
+export type Writing = Pick<WritingStep, 'what' | 'isBackground' | 'paths'>;
+
+/** Keeps the state of the project before a step; null where none is kept around it. */
+export async function keepState(
+  checkpoints: StepCheckpoints | null,
+  { run: { handle, project }, key, attempt, confinement }: StepOfProject,
+  step: Writing,
+  rows?: RowSink,
+): Promise<KeepEnd | null> {
+  if (checkpoints === null || confinement?.mode === 'readonly') return null;
+  const isTaken = await checkpoints.begin({ handle, key, project, attempt, ...step }, rows);
+  return (ending) =>
+    isTaken ? checkpoints.end({ handle, key, project }, ending) : checkpoints.endWithout({ handle, key }, ending);
+}
+
+interface StepOfProject extends Pick<CommandContext, 'key' | 'attempt' | 'confinement'> {
+  run: Pick<CommandContext['run'], 'handle' | 'project'>;
+}
 
 /** Between two looks at the project. */
 export async function checkpointed<Result>(
   checkpoints: StepCheckpoints | null,
   context: CommandContext,
-  step: Pick<WritingStep, 'what' | 'isBackground' | 'paths'>,
+  step: Writing,
   run: () => Promise<Result>,
 ): Promise<Result> {
-  if (checkpoints === null || context.confinement?.mode === 'readonly') return run();
-  const { handle, project } = context.run;
-  const { key, attempt } = context;
-  const isTaken = await beating(context, () => checkpoints.begin({ handle, key, project, attempt, ...step }));
+  const keepEnd = await beating(context, () => keepState(checkpoints, context, step));
+  if (keepEnd === null) return run();
+  let hasEnded = !step.isBackground;
   try {
     return await run();
+  } catch (error) {
+    if (error instanceof LeftBehind) hasEnded = false;
+    throw error;
   } finally {
-    const end = (): Promise<void> =>
-      isTaken ? checkpoints.end({ handle, key, project }) : checkpoints.endWithout({ handle, key });
-    if (!step.isBackground) await beating(context, end);
+    if (hasEnded) await beating(context, () => keepEnd());
   }
 }
 
@@ -31,8 +56,20 @@ export async function checkpointed<Result>(
 export const writesFiles = (registry: Registry, name: string, params: JsonObject): boolean =>
   mayWriteFiles(registry.catalogue, name, params) || registry.find(name)?.writesFiles?.(params) === true;
 
+/** What a command says of what it writes; null where it writes nothing. */
+export function writingOf(
+  registry: Registry,
+  name: string,
+  params: JsonObject,
+  context: CommandContext & { secrets: Secrets },
+): Writing | null {
+  if (!writesFiles(registry, name, params)) return null;
+  const isBackground = registry.find(name)?.isBackground?.(params) === true;
+  return { what: name, isBackground, paths: filesOf(registry, name, params, context) };
+}
+
 /** A name that is a secret is no one's to keep: then nobody says which file it is. */
-export function filesOf(
+function filesOf(
   registry: Registry,
   name: string,
   params: JsonObject,

@@ -1,5 +1,6 @@
 /** How an activity fails: by the code of its failure, which is tried again only where the store was away. */
 import { activityInfo, ApplicationFailure, Context } from '@temporalio/activity';
+import { LeftBehind } from '../../world/processes/kept/kept-processes.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { causesOf, isAway } from '../../prisma/store/connection/unavailable.ts';
 
@@ -7,6 +8,7 @@ export async function guarded<Result>(run: () => Promise<Result>): Promise<Resul
   try {
     return await run();
   } catch (error) {
+    if (error instanceof LeftBehind) throw leftBehind(error);
     const failure = error instanceof Failure ? error : lastingIn(error);
     if (failure === null) throw error;
     throw ApplicationFailure.create({
@@ -18,6 +20,10 @@ export async function guarded<Result>(run: () => Promise<Result>): Promise<Resul
     });
   }
 }
+
+/** The process of the step goes on: the next attempt is to come at once. */
+const leftBehind = ({ message }: LeftBehind): ApplicationFailure =>
+  ApplicationFailure.create({ message, type: 'LeftBehind', nextRetryDelay: '100ms' });
 
 /** A step that was told to end says so in its own way. */
 const lastingIn = (error: unknown): Failure | null =>

@@ -1,8 +1,9 @@
 /**
- * The host of an agent segment: turns and quick calls are performed here, one after the other, and everything
- * else hands the position back. Between two turns what was done is kept.
+ * The host of an agent segment: turns and their calls are performed here, one after the other, and everything
+ * else hands the position back. Between two turns what was done is kept; what a call that takes long has begun is
+ * shown meanwhile.
  */
-import { isQuick } from '../../interpreter/build-effect.ts';
+import { isCalledInTurn } from '../../interpreter/build-effect.ts';
 import type { CommandEffect, Effect, Reply, TurnEffect } from '../../interpreter/effect.ts';
 import type { Allowed } from '../../interpreter/verdict.ts';
 import { PassingHost, type Gate, type Host, type RestEnd, type RunInput, type Strand } from '../../interpreter/host.ts';
@@ -20,16 +21,30 @@ export interface AgentParts {
   call(effect: CommandEffect): Promise<Json>;
   /** Keeps what was done so far, with these events; whether the segment may go on. */
   keep(events: readonly RunEvent[]): Promise<boolean>;
+  /** Shows these events to whoever follows the run. */
+  show(events: readonly RunEvent[]): Promise<void>;
+  /** Whether the run wants the step back. */
+  isWanted(): Promise<boolean>;
+  /** Events that an attempt before has shown since it last kept what was done: they come again. */
+  shown: readonly RunEvent[];
   signal: AbortSignal;
 }
 
+/** A call that takes longer is shown while it is under way. */
+const SHOWN_AFTER_MS = 250;
+/** Between two calls the run is asked whether it wants the step back, if nobody has asked for so long. */
+const ASKED_AFTER_MS = 100;
+
 export class AgentHost extends PassingHost implements Host {
   #unkept: RunEvent[] = [];
+  #askedAt = Date.now();
   readonly #parts: AgentParts;
+  readonly #shown: Set<string>;
 
   constructor(parts: AgentParts) {
     super();
     this.#parts = parts;
+    this.#shown = new Set(parts.shown.map(essenceOf));
   }
 
   now(): number {
@@ -39,11 +54,18 @@ export class AgentHost extends PassingHost implements Host {
   /** `isOpen`: between calls of a turn, which follow one another. */
   gate(_strand: Strand, _key: string, _step: Step, isOpen: boolean): Gate | Promise<Gate> {
     if (this.#isCancelled()) return 'cancel';
-    return isOpen ? 'go' : this.#betweenTurns();
+    if (!isOpen) return this.#betweenTurns();
+    return Date.now() - this.#askedAt < ASKED_AFTER_MS ? 'go' : this.#betweenCalls();
   }
 
   async #betweenTurns(): Promise<Gate> {
+    this.#askedAt = Date.now();
     return (await this.#parts.keep(this.takeEvents())) ? 'go' : 'yield';
+  }
+
+  async #betweenCalls(): Promise<Gate> {
+    this.#askedAt = Date.now();
+    return (await this.#parts.isWanted()) ? 'yield' : 'go';
   }
 
   /** Whatever else ends the attempt leaves the segment to another one. */
@@ -75,7 +97,7 @@ export class AgentHost extends PassingHost implements Host {
       case 'turn':
         return this.#parts.turn(effect);
       case 'command':
-        return this.#parts.call(effect);
+        return this.#shownMeanwhile(this.#parts.call(effect));
       case 'shell':
       case 'emit':
       case 'sentinel':
@@ -86,8 +108,30 @@ export class AgentHost extends PassingHost implements Host {
     }
   }
 
+  async #shownMeanwhile(call: Promise<Json>): Promise<Json> {
+    let shown = Promise.resolve();
+    const timer = setTimeout(() => void (shown = this.#show()), SHOWN_AFTER_MS);
+    try {
+      return await call;
+    } finally {
+      clearTimeout(timer);
+      await shown;
+    }
+  }
+
+  /** With the store away they are kept at the next turn. */
+  async #show(): Promise<void> {
+    const events = this.takeEvents();
+    if (events.length === 0) return;
+    try {
+      await this.#parts.show(events);
+    } catch {
+      this.#unkept.unshift(...events);
+    }
+  }
+
   override performs(step: Step): boolean {
-    return isQuick(step, this.#parts.input.catalogue, this.#parts.input.limits);
+    return isCalledInTurn(step, this.#parts.input.catalogue, this.#parts.input.limits);
   }
 
   /** A wait is the run's to take. */
@@ -100,6 +144,10 @@ export class AgentHost extends PassingHost implements Host {
   }
 
   record(event: RunEvent): void {
-    this.#unkept.push(event);
+    if (!this.#shown.delete(essenceOf(event))) this.#unkept.push(event);
   }
 }
+
+/** What makes it this event, whenever it was recorded. */
+const essenceOf = (event: RunEvent): string =>
+  JSON.stringify([event.type, event.key, 'code' in event ? event.code : '', 'message' in event ? event.message : '']);

@@ -6,6 +6,7 @@ import type { TokenUsage } from '../../language/models/token-usage.ts';
 import type { TurnTape } from '../../world/models/port/turn.ts';
 import { costOf } from '../../world/models/records/facts.ts';
 import type { AnsweringModel, ModelRequest } from './cassettes/answering.ts';
+import { crashPoint } from '../../world/crash-points/crash-point.ts';
 
 export class TurnTapes {
   readonly #store: Pick<Store, 'rawAnswers' | 'spending'>;
@@ -41,9 +42,10 @@ export class TurnTapes {
     }
     return {
       kept,
-      keep: (answer, tokens: TokenUsage) => {
+      keep: async (answer, tokens: TokenUsage) => {
         this.#isFirst = false;
-        return this.#store.rawAnswers.keep(of, answer, { model: name, tokens, usd: costOf(tokens, facts.prices) });
+        await this.#store.rawAnswers.keep(of, answer, { model: name, tokens, usd: costOf(tokens, facts.prices) });
+        crashPoint('turn.taped', { handle: of.handle, key: of.asker });
       },
     };
   }

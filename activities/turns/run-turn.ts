@@ -59,6 +59,7 @@ import { keepFailed, spentIn } from './spending.ts';
 import { toldBy, type Told } from './told-calls.ts';
 import { optionsOf, toolsOf, toolsFor } from './turn-options.ts';
 import { turnFailure, unusableAnswer } from './turn-failures.ts';
+import { crashPoint } from '../../world/crash-points/crash-point.ts';
 
 export interface TurnParts {
   store: Pick<Store, 'conversations' | 'spending' | 'cassettes' | 'rawAnswers'>;
@@ -99,11 +100,15 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
   const isAgain = place.live?.isLater === true && (await conversations.wasAsked(of, turn));
   const replay = (await parts.shelf?.of(of.handle)) ?? null;
   const isPaid = replay === null;
+  const at = { handle: of.handle, key: place.asker };
+  crashPoint('turn.begun', at);
   const { answer: before, isFirst } = await conversations.claim(of, turn, place.attempt, { isRequest: isPaid });
   if (before !== null) {
+    crashPoint('turn.taken-over', at);
     place.known?.();
     return outcomeIn(before);
   }
+  crashPoint('turn.claimed', at);
   await conversations.add(of, await saidBefore(await unopened(conversations, of, request), place.run.project));
   const rows = await conversations.read(of, turn);
   const plan = await planAt(conversations, of, request.compaction);
@@ -119,12 +124,14 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
   const message: Message = { role: 'assistant', blocks: asked.blocks, author: asked.reply.author };
   const spent = isPaid ? { model: outcome.model, tokens: outcome.usage, usd: outcome.usd } : null;
   const answer = { outcome: outcome as unknown as JsonObject, ...recordOf(asked) };
+  crashPoint('turn.answered', at);
   try {
     const kept = await conversations.answer(of, turn, answer, message as unknown as JsonObject, {
       attempt: tapes.payer,
       spent,
       asked: { asker, requests: recorder.requests },
     });
+    crashPoint('turn.kept', at);
     return outcomeIn(kept);
   } catch (error) {
     if (isAway(error)) throw error;

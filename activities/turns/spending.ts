@@ -5,6 +5,7 @@ import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { Spent, SpendingOf } from '../../prisma/store/contract/models/spending-contract.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { type Prices, costOf } from '../../world/models/records/facts.ts';
+import { crashPoint } from '../../world/crash-points/crash-point.ts';
 
 /** As the details of a failure have it; `usd` is null where nobody knows the price. */
 export function spentIn(usage: TokenUsage, prices: Prices | null): JsonObject {
@@ -32,6 +33,7 @@ export async function keepFailed(
       ? { tokens: { ...NO_USAGE, ...(spent['usage'] as unknown as TokenUsage) }, usd: usdOf(spent) }
       : { tokens: NO_USAGE, usd: 0 }),
   });
+  crashPoint('spending.kept', { handle: of.handle, key: of.conversation });
 }
 
 const usdOf = ({ usd }: JsonObject): Spent['usd'] => (typeof usd === 'number' ? usd : null);

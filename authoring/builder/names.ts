@@ -27,6 +27,8 @@ export interface ShellResult extends AnyResult {
   exit_code: number;
   stdout: Open;
   stderr: Open;
+  /** With \`onUnknown\`: nobody knows how the process ended. */
+  unknown: boolean;
 }
 
 export interface EmitResult extends AnyResult {

@@ -1,8 +1,8 @@
 /** The bare provider calls: the same turns and calls in a loop in memory, through the same SDK. */
-import { readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import OpenAI from 'openai';
-import { modelOf, promptOf, type AgentSpec } from './protocol.ts';
+import { answerOf, lineOf, modelOf, promptOf, type AgentSpec } from './protocol.ts';
 
 export interface Called {
   id: string;
@@ -14,7 +14,7 @@ export interface Called {
 export type ChatMessage = OpenAI.ChatCompletionMessageParam;
 
 const parameters = { type: 'object', properties: {} };
-const TOOLS: OpenAI.ChatCompletionTool[] = ['code_read', 'bench_look'].map((name) => ({
+const TOOLS: OpenAI.ChatCompletionTool[] = ['code_read', 'bench_look', 'bench_append'].map((name) => ({
   type: 'function',
   function: { name, description: 'Looks at something.', parameters },
 }));
@@ -63,10 +63,24 @@ export async function perform(
   { name, arguments: given }: Called,
   at: { url: string; project: string },
 ): Promise<string> {
-  const input = JSON.parse(given) as { path?: string; token?: string; n?: number };
-  if (name === 'code_read') return readFile(join(at.project, input.path ?? ''), 'utf8');
+  const input = JSON.parse(given) as { path?: string; token?: string; n?: number; bytes?: number };
+  const path = join(at.project, input.path ?? '');
+  if (name === 'code_read') return readFile(path, 'utf8');
+  if (name === 'bench_append') return append(path, input.n ?? 0, input.bytes ?? 0);
   const found = await fetch(`${at.url}/look?token=${input.token}&n=${input.n}`);
   return found.text();
+}
+
+/** The line is on the disk when it answers. */
+export async function append(path: string, n: number, bytes: number): Promise<string> {
+  const file = await open(path, 'a');
+  try {
+    await file.write(lineOf(n));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return answerOf(bytes);
 }
 
 export async function runBare(spec: AgentSpec, client: OpenAI, at: { url: string; project: string }): Promise<number> {

@@ -39,14 +39,19 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   await chat(JSON.parse(Buffer.concat(pieces).toString('utf8')) as ChatRequest, response);
 }
 
+function calledBy(tool: string, { path, token, n, bytes }: { path: string; token: string; n: number; bytes: number }) {
+  if (tool === 'read') return { name: 'code_read', input: { path } };
+  if (tool === 'look') return { name: 'bench_look', input: { token, n } };
+  return { name: 'bench_append', input: { path, n, bytes } };
+}
+
 async function chat({ model, messages }: ChatRequest, response: ServerResponse): Promise<void> {
-  const [, turns = '1', tool = 'read', file = '', delayMs = '0'] = model.split('_');
+  const [, turns = '1', tool = 'read', file = '', bytes = '0', delayMs = '0'] = model.split('_');
   const turn = messages.filter(({ role }) => role === 'assistant').length;
   const [, token = ''] = /Look around\. ([\w-]+)/.exec(JSON.stringify(messages)) ?? [];
   count(countsOf(token).turns, turn);
   if (Number(delayMs) > 0) await sleep(Number(delayMs));
-  const called =
-    tool === 'read' ? { name: 'code_read', input: { path: file } } : { name: 'bench_look', input: { token, n: turn } };
+  const called = calledBy(tool, { path: file, token, n: turn, bytes: Number(bytes) });
   const isLast = turn + 1 >= Number(turns);
   const delta = isLast
     ? { role: 'assistant', content: 'All has been looked at.' }

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { agentSteps } from '../definitions.ts';
-import { beginPeer, PEERS, type Peer } from '../peer.ts';
+import { beginPeer, PEERS, type AgentPeer } from '../peer.ts';
 import { informed, skipped, type Row } from '../report.ts';
-import type { Side } from '../worker-process.ts';
-import type { World } from '../world.ts';
+import type { Side } from '../work.ts';
+import { TWIN_MAX, type World } from '../world.ts';
 import { startRun } from '../../runs/start-run.ts';
 import { modelOf, promptOf, repeated, type AgentSpec, type Counted } from './protocol.ts';
 
@@ -44,7 +44,7 @@ export async function killRows(world: World, url: string, quick: boolean): Promi
 async function killed(kill: Kill, url: string, kills: number): Promise<Killed[]> {
   const found: Killed[] = [];
   for (let nth = 0; nth < kills; nth += 1) {
-    const spec: AgentSpec = { turns, tool: 'look', file: '', delayMs, token: randomUUID() };
+    const spec: AgentSpec = { turns, tool: 'look', file: '', bytes: 0, delayMs, token: randomUUID() };
     const ms = await kill(spec, 100 + ((nth + 0.5) / kills) * turns * delayMs);
     const counted = (await (await fetch(`${url}/counted?token=${spec.token}`)).json()) as Counted;
     found.push({ turns: repeated(counted.turns), calls: repeated(counted.calls), ms });
@@ -85,7 +85,7 @@ async function killWorker(world: World, side: Side, { url, spec, afterMs }: Kill
 }
 
 async function begun(
-  { client, store, catalogue, stage }: World,
+  { client, plain, store, catalogue, stage }: World,
   side: Side,
   spec: AgentSpec,
   taskQueue: string,
@@ -101,11 +101,16 @@ async function begun(
     return workflowId;
   }
   const workflowId = `twin/${spec.token}`;
-  await client.workflow.start('agent', { taskQueue, workflowId, args: [modelOf(spec), promptOf(spec.token)] });
+  await plain.workflow.start('agent', {
+    taskQueue,
+    workflowId,
+    workflowExecutionTimeout: TWIN_MAX,
+    args: [modelOf(spec), promptOf(spec.token)],
+  });
   return workflowId;
 }
 
-async function killPeer(world: World, peer: Peer, { url, spec, afterMs }: KillParts): Promise<number> {
+async function killPeer(world: World, peer: AgentPeer, { url, spec, afterMs }: KillParts): Promise<number> {
   const first = await beginPeer(world.stage, peer, 'run', { spec, url });
   await sleep(afterMs);
   first.kill();

@@ -1,13 +1,19 @@
 /** What an agent of the benchmark does: so many turns, each but the last with one call. */
+import { randomBytes } from 'node:crypto';
 
-/** `read`: a file of the project. `look`: something outside that counts how often it is done. */
-export type Tool = 'read' | 'look';
+/**
+ * `read`: a file of the project. `look`: something outside that counts how often it is done. `append`: a line to a
+ * file, which is on the disk when the call answers.
+ */
+export type Tool = 'read' | 'look' | 'append';
 
 export interface AgentSpec {
   turns: number;
   tool: Tool;
-  /** Which file `read` reads. */
+  /** Which file is read, or appended to. */
   file: string;
+  /** How much `append` answers. */
+  bytes: number;
   /** Until the model answers. */
   delayMs: number;
   /** Names the run on the wire. */
@@ -15,8 +21,14 @@ export interface AgentSpec {
 }
 
 /** Everything that the double needs to know stands in the model's name. */
-export const modelOf = ({ turns, tool, file, delayMs }: Omit<AgentSpec, 'token'>): string =>
-  ['agent', turns, tool, file, delayMs].join('_');
+export const modelOf = ({ turns, tool, file, bytes, delayMs }: Omit<AgentSpec, 'token'>): string =>
+  ['agent', turns, tool, file, bytes, delayMs].join('_');
+
+/** What `append` writes. */
+export const lineOf = (n: number): string => `line ${n}\n`;
+
+/** What it answers: text that no database makes smaller. */
+export const answerOf = (bytes: number): string => randomBytes(bytes).toString('base64').slice(0, bytes);
 
 export const promptOf = (token: string): string => `Look around. ${token}`;
 

@@ -1,127 +1,263 @@
 /**
- * Agents over a model that answers at once: ten turns with nine calls, beside the bare calls of the provider, a
- * hand-written workflow, DBOS and LangGraph; a hundred turns with 5 KB results; and what each does again after
- * its process was killed. Figures that a machine decides are reported, not held to anything.
+ * Agents over a model that answers at once: ten turns with nine calls, which write (a line that is on the disk when the
+ * call has ended) or read; a hundred turns with results of 5 KB; and what each engine does again after its process was
+ * killed. Beside the bare calls of the provider, in the same rounds: a hand-written workflow, DBOS and LangGraph.
  */
 import { randomUUID } from 'node:crypto';
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Pool } from 'pg';
 import { clientOf, runBare } from '../agents/bare.ts';
 import { killRows } from '../agents/kills.ts';
-import { modelOf, promptOf, type AgentSpec } from '../agents/protocol.ts';
+import { openDouble } from '../agents/open-double.ts';
+import { answerOf, modelOf, promptOf, type AgentSpec, type Tool } from '../agents/protocol.ts';
 import { agentSteps } from '../definitions.ts';
-import { PEERS, measurePeer, type AgentFigures } from '../peer.ts';
-import { bounded, informed, median, skipped, type Row } from '../report.ts';
-import type { WorkerHandle } from '../worker-handle.ts';
-import type { Side, Work } from '../worker-process.ts';
-import type { World } from '../world.ts';
+import { flushesOf, HOW_FLUSHES } from '../disk-flushes.ts';
+import { cellRows, inTurns, lineOf, middle, opened, ratio, type Engine, type Found } from '../engines.ts';
+import { inParallel } from '../lanes.ts';
+import { openPeer, PEERS, type AgentPeer } from '../peer.ts';
+import { writeGitProject } from '../project-files.ts';
+import { bounded, median, shown, skipped, type Row } from '../report.ts';
+import type { Work } from '../work.ts';
+import { historyOf, type World } from '../world.ts';
 
 const turns = 10;
-const width = 32;
 const longTurns = 100;
+const longBytes = 5 * 1024;
+const width = 32;
+const files = 2000;
 
-const spec = (own: Partial<AgentSpec> = {}): AgentSpec => ({
+const SENTINEL = 'Sentinel';
+const HAND_WRITTEN = 'hand-written';
+const BARE = 'the bare calls';
+
+const COLUMNS = ['ms a turn', 'over bare', `${width} at once, turns/s`, 'flushes a turn'] as const;
+const [OVER_BARE, AT_ONCE, FLUSHES] = [1, 2, 3];
+const KEPT_COLUMNS = [`${turns} turns: history`, `${longTurns} turns x 5 KB: ms a turn`, 'history', 'stored'] as const;
+
+const sizes = {
+  quick: { rounds: 3, alone: 4, together: 32, longRuns: 1 },
+  full: { rounds: 5, alone: 15, together: 64, longRuns: 3 },
+};
+type Sizes = (typeof sizes)['quick'];
+
+/** Tools whose calls are measured. */
+type Calls = Exclude<Tool, 'look'>;
+
+const short = (tool: Calls): AgentSpec =>
+  tool === 'read' ? spec({ tool, file: 'notes.txt' }) : spec({ tool, file: `${randomUUID()}.log`, bytes: 200 });
+
+const long = (tool: Calls): AgentSpec => ({
+  ...(tool === 'read' ? spec({ tool, file: 'large.txt' }) : { ...short(tool), bytes: longBytes }),
+  turns: longTurns,
+});
+
+const spec = (own: Partial<AgentSpec>): AgentSpec => ({
   turns,
   tool: 'read',
-  file: 'notes.txt',
+  file: '',
+  bytes: 0,
   delayMs: 0,
   token: randomUUID(),
   ...own,
 });
 
-export const workOf = (one: AgentSpec): Work => ({
-  definition: agentSteps(one),
-  workflow: { type: 'agent', args: [modelOf(one), promptOf(one.token)] },
+const workOf = (agent: AgentSpec, durability: 'segment' | 'step'): Work => ({
+  definition: agentSteps(agent, durability),
+  workflow: { type: 'agent', args: [modelOf(agent), promptOf(agent.token)] },
+  peer: { agent },
 });
 
-interface Sizes {
-  alone: number;
-  together: number;
+interface Scene {
+  world: World;
+  tool: Calls;
+  project: string;
+  /** Where the model answers. */
+  url: string;
+  pool: Pool;
 }
 
-/** `stored`: bytes of the database. */
-async function measure(
-  world: World,
-  worker: WorkerHandle,
-  sizes: Sizes,
-  stored: () => Promise<number>,
-): Promise<Omit<AgentFigures, 'longBytes'> & { longBytes: number }> {
-  const { alone, together } = sizes;
-  await worker.together({ work: workOf(spec()), count: Math.max(4, alone / 2), width: 4 });
-  const { times } = await worker.together({ work: workOf(spec()), count: alone, width: 1 });
-  const before = await stored();
-  const { wallMs } = await worker.together({ work: workOf(spec()), count: together, width });
-  const bytes = ((await stored()) - before) / together;
-  const longBefore = await stored();
-  const long = spec({ turns: longTurns, file: 'large.txt' });
-  const { wallMs: longMs } = await worker.together({ work: workOf(long), count: 1, width: 1 });
+/** `database`: what it keeps beside the histories of Temporal. */
+interface AgentEngine extends Engine<AgentSpec> {
+  database?: string;
+}
+
+function bare({ url, project }: Scene): AgentEngine {
+  const client = clientOf(url);
   return {
-    p50: median(times),
-    turnsPerSecond: (together * turns * 1000) / wallMs,
-    bytes,
-    longMs,
-    longBytes: (await stored()) - longBefore,
+    name: BARE,
+    together: (agent, { count, width: atOnce }) =>
+      inParallel(count, atOnce, () => runBare(agent, client, { url, project })),
+    end: async () => undefined,
   };
 }
 
-async function openDouble(): Promise<{ url: string; end(): void }> {
-  const child = fork(fileURLToPath(new URL('../agents/double.js', import.meta.url)));
-  const [url] = (await once(child, 'message')) as [string];
-  return { url, end: () => void child.kill() };
-}
-
-const kb = (count: number): string => `${(count / 1024).toFixed(0)} KB`;
-
-function rowsOf(name: string, figures: AgentFigures, bareMs: number): Row[] {
-  const { p50, turnsPerSecond, bytes, longMs, longBytes } = figures;
+async function ours({ world, tool, project, url }: Scene): Promise<AgentEngine[]> {
+  const taskQueue = `agents-${tool}`;
+  const home = join(world.stage.folder, taskQueue);
+  const worker = await world.fork('sentinel', { taskQueue, project, home, hasStates: true, modelUrl: url });
+  const { pathname } = new URL(world.stage.databaseUrl);
+  const engine = (name: string, durability: 'segment' | 'step', end: () => Promise<void>): AgentEngine => ({
+    name,
+    database: pathname.slice(1),
+    together: (agent, lanes) => worker.together({ ...lanes, work: workOf(agent, durability) }),
+    end,
+  });
   return [
-    informed(
-      `agents, ${name}: a turn over the bare calls`,
-      `${((p50 - bareMs) / turns).toFixed(1)} ms`,
-      `${turns} turns with ${turns - 1} calls in ${p50.toFixed(0)} ms, bare ${bareMs.toFixed(0)} ms`,
-    ),
-    informed(`agents, ${name}: ${width} at once`, `${turnsPerSecond.toFixed(0)} turns/s`),
-    informed(`agents, ${name}: stored for a run of ${turns} turns`, kb(bytes)),
-    informed(
-      `agents, ${name}: ${longTurns} turns with results of 5 KB`,
-      `${(longMs / longTurns).toFixed(1)} ms a turn`,
-      `stored ${kb(longBytes)}`,
-    ),
+    engine(SENTINEL, 'segment', worker.end),
+    engine(`${SENTINEL}, durability: "step"`, 'step', async () => undefined),
   ];
 }
 
-export async function agents(world: World, quick: boolean): Promise<Row[]> {
-  writeFileSync(join(world.stage.project, 'large.txt'), 'five kilobytes of a result. '.repeat(183));
+async function twin({ world, tool, project, url }: Scene): Promise<AgentEngine> {
+  const worker = await world.fork('twin', { taskQueue: `agents-${tool}-twin`, project, modelUrl: url });
+  return {
+    name: HAND_WRITTEN,
+    together: (agent, lanes) => worker.together({ ...lanes, work: workOf(agent, 'step') }),
+    end: worker.end,
+  };
+}
+
+async function peer({ world, project, url }: Scene, name: AgentPeer): Promise<AgentEngine> {
+  const { together, end } = await openPeer(world.stage, name, { project, modelUrl: url });
+  return {
+    name,
+    database: `bench_${name.toLowerCase()}`,
+    together: (agent, lanes) => together({ ...lanes, work: workOf(agent, 'step') }),
+    end,
+  };
+}
+
+async function measure({ world, tool }: Scene, engine: AgentEngine, { alone, together }: Sizes): Promise<number[]> {
+  await engine.together(short(tool), { count: 4, width: 4 });
+  const { times, flushes } = await flushesOf(world.stage, () =>
+    engine.together(short(tool), { count: alone, width: 1 }),
+  );
+  const { wallMs } = await engine.together(short(tool), { count: together, width });
+  return [median(times) / turns, Number.NaN, (together * turns * 1000) / wallMs, flushes / (alone * turns)];
+}
+
+interface Kept {
+  events: number;
+  /** Bytes. */
+  longHistory: number;
+  stored: number;
+  cells: string[];
+}
+
+const kb = (bytes: number): string => (Number.isFinite(bytes) ? `${(bytes / 1024).toFixed(0)} KB` : '-');
+
+/** A run of ten turns and some of a hundred: what they leave in the history of Temporal, and in all. */
+async function keptBy(scene: Scene, engine: AgentEngine, longRuns: number): Promise<Kept> {
+  const one = await leftBy(scene, await engine.together(short(scene.tool), { count: 1, width: 1 }));
+  const runs: { ms: number; history: History; stored: number }[] = [];
+  for (let nth = 0; nth < longRuns; nth += 1) {
+    const before = await storedIn(scene, engine);
+    const ran = await engine.together(long(scene.tool), { count: 1, width: 1 });
+    const history = await leftBy(scene, ran);
+    runs.push({ ms: ran.wallMs, history, stored: (await storedIn(scene, engine)) - before + history.bytes });
+  }
+  const [ms, events, bytes, stored] = [
+    median(runs.map((run) => run.ms)),
+    median(runs.map(({ history }) => history.events)),
+    median(runs.map(({ history }) => history.bytes)),
+    median(runs.map((run) => run.stored)),
+  ];
+  const cells = [shownHistory(one), shown(ms / longTurns), shownHistory({ events, bytes }), kb(stored)];
+  return { events: one.events, longHistory: bytes, stored, cells };
+}
+
+interface History {
+  events: number;
+  bytes: number;
+}
+
+const shownHistory = ({ events, bytes }: History): string => (events === 0 ? '-' : `${events} ev, ${kb(bytes)}`);
+
+const leftBy = async ({ world }: Scene, { workflowId }: { workflowId?: string }): Promise<History> =>
+  workflowId === undefined ? { events: 0, bytes: 0 } : historyOf(world, workflowId);
+
+async function storedIn({ pool }: Scene, { database }: AgentEngine): Promise<number> {
+  if (database === undefined) return 0;
+  const { rows } = await pool.query<{ size: string }>('select pg_database_size($1) as size', [database]);
+  return Number(rows[0]?.size);
+}
+
+function aims(title: string, found: Found, { events, stored }: Kept): Row[] {
+  const than = (column: number, other: string) => ratio(found, column, [SENTINEL, other]);
+  return [
+    bounded(`${title}: a turn over bare, of DBOS's`, { ...than(OVER_BARE, 'DBOS'), unit: 'x', atMost: 2 }),
+    bounded(`${title}: a turn over bare, of the hand-written one's`, {
+      ...than(OVER_BARE, HAND_WRITTEN),
+      unit: 'x',
+      atMost: 0.33,
+    }),
+    bounded(`${title}: ${width} at once, of DBOS's turns/s`, { ...than(AT_ONCE, 'DBOS'), unit: 'x', atLeast: 0.5 }),
+    bounded(`${title}: flushes a turn`, { value: middle(found, SENTINEL, FLUSHES), unit: '', atMost: 4 }),
+    bounded(`${title}: history of ${turns} turns`, { value: events, unit: 'events', atMost: 30 }),
+    bounded(`${title}: stored for ${longTurns} turns of 5 KB`, { value: stored / 1024 / 1024, unit: 'MB', atMost: 1 }),
+  ];
+}
+
+async function enginesOf(scene: Scene, failed: Map<string, string>): Promise<AgentEngine[]> {
+  const openers = Object.fromEntries(PEERS.map((name) => [name, () => peer(scene, name)]));
+  return [bare(scene), ...(await ours(scene)), await twin(scene), ...(await opened(openers, failed))];
+}
+
+async function agentRows(world: World, quick: boolean, tool: Calls): Promise<Row[]> {
+  const title = tool === 'append' ? 'agents that write' : 'agents that read';
+  const project = join(world.stage.folder, `agents-${tool}-project`);
+  await writeGitProject(project, files);
+  writeFileSync(join(project, 'notes.txt'), 'a small file to read\n'.repeat(40));
+  writeFileSync(join(project, 'large.txt'), answerOf(longBytes));
   const double = await openDouble();
   const pool = new Pool({ connectionString: world.stage.databaseUrl, max: 1 });
-  const sizes = quick ? { alone: 8, together: 32 } : { alone: 40, together: 160 };
+  const scene: Scene = { world, tool, project, url: double.url, pool };
+  const failed = new Map<string, string>();
+  const engines = await enginesOf(scene, failed);
   try {
-    const client = clientOf(double.url);
-    const at = { url: double.url, project: world.stage.project };
-    const bare: number[] = [];
-    for (let nth = 0; nth < sizes.alone + 5; nth += 1) bare.push(await runBare(spec(), client, at));
-    const bareMs = median(bare.slice(5));
-    const rows: Row[] = [];
-    for (const side of ['sentinel', 'twin'] as const)
-      rows.push(...(await sideRows(world, side, { url: double.url, pool, sizes, bareMs })));
-    for (const peer of PEERS) {
-      const figures = await measurePeer(world.stage, peer, { ...sizes, width }, double.url).catch((error: unknown) =>
-        String(error),
-      );
-      rows.push(
-        ...(typeof figures === 'string' ? [skipped(`agents, ${peer}`, figures)] : rowsOf(peer, figures, bareMs)),
-      );
-    }
-    return rows;
+    const effort = sizes[quick ? 'quick' : 'full'];
+    const found = await inTurns(engines, { ...effort, failed }, (engine) => measure(scene, engine, effort));
+    const bareMs = (round: number): number => found.rounds.get(BARE)?.[round]?.[0] ?? Number.NaN;
+    for (const rounds of found.rounds.values())
+      for (const [round, values] of rounds.entries()) values[OVER_BARE] = (values[0] ?? Number.NaN) - bareMs(round);
+    return await rowsOf(scene, title, { engines, found, longRuns: effort.longRuns });
   } finally {
+    await Promise.allSettled(engines.map((engine) => engine.end()));
     await pool.end();
     double.end();
   }
 }
+
+async function rowsOf(
+  scene: Scene,
+  title: string,
+  { engines, found, longRuns }: { engines: readonly AgentEngine[]; found: Found; longRuns: number },
+): Promise<Row[]> {
+  const measured = engines.filter(({ name }) => !found.failed.has(name));
+  const kept = new Map<string, Kept>();
+  for (const engine of measured) kept.set(engine.name, await keptBy(scene, engine, longRuns));
+  const lines = measured.map(({ name }) => ({
+    ...lineOf(found, name, COLUMNS.length),
+    cells: [...lineOf(found, name, COLUMNS.length).cells, ...(kept.get(name)?.cells ?? [])],
+  }));
+  const sentinel = kept.get(SENTINEL);
+  return [
+    ...cellRows(title, [...COLUMNS, ...KEPT_COLUMNS], lines, HOW),
+    ...[...found.failed].map(([name, why]) => skipped(`${title}, ${name}`, why)),
+    ...(sentinel === undefined || scene.tool === 'read' ? [] : aims(title, found, sentinel)),
+    bounded(`${title}: history of ${longTurns} turns`, {
+      value: (sentinel?.longHistory ?? Number.NaN) / 1024 / 1024,
+      unit: 'MB',
+      atMost: 2,
+    }),
+  ];
+}
+
+const HOW = `medians of rounds in which each engine has its turn; ${turns} turns with ${turns - 1} calls; stored: in its database and in the history of Temporal; ${HOW_FLUSHES}`;
+
+export const writingAgents = (world: World, quick: boolean): Promise<Row[]> => agentRows(world, quick, 'append');
+export const readingAgents = (world: World, quick: boolean): Promise<Row[]> => agentRows(world, quick, 'read');
 
 /** A part of its own: a hand-written workflow notices a lost worker after minutes. */
 export async function agentKills(world: World, quick: boolean): Promise<Row[]> {
@@ -131,49 +267,4 @@ export async function agentKills(world: World, quick: boolean): Promise<Row[]> {
   } finally {
     double.end();
   }
-}
-
-interface SideParts {
-  url: string;
-  pool: Pool;
-  sizes: Sizes;
-  bareMs: number;
-}
-
-/** What a side keeps is in Postgres, in the histories of Temporal, or in both. */
-async function sideRows(world: World, side: Side, { url, pool, sizes, bareMs }: SideParts): Promise<Row[]> {
-  const worker = await world.fork(side, { taskQueue: `agents-${side}`, modelUrl: url });
-  const stored = async (): Promise<number> => {
-    const { rows } = await pool.query<{ size: string }>('select pg_database_size(current_database()) as size');
-    return Number(rows[0]?.size);
-  };
-  try {
-    const figures = await measure(world, worker, sizes, stored);
-    const name = side === 'twin' ? 'hand-written' : 'Sentinel';
-    const short = await historyOf(world, side);
-    const long = await historyOf(world, side, 'bench-agent-100');
-    const rows = rowsOf(name, figures, bareMs);
-    const history = informed(
-      `agents, ${name}: history`,
-      `${(short / 1024).toFixed(0)} KB`,
-      `of ${longTurns} turns ${(long / 1024).toFixed(0)} KB`,
-    );
-    if (side === 'twin') return [...rows.filter(({ name: row }) => !row.includes('stored')), history];
-    return [
-      ...rows,
-      bounded(`agents, ${name}: history of ${longTurns} turns`, { value: long / 1024 / 1024, unit: 'MB', atMost: 2 }),
-      history,
-    ];
-  } finally {
-    await worker.end();
-  }
-}
-
-/** Bytes of the largest history of an agent; all parts of a run that continued as new count by themselves. */
-async function historyOf(world: World, side: Side, name = 'bench-agent-10'): Promise<number> {
-  const query = side === 'twin' ? `WorkflowType = 'agent'` : `WorkflowType = 'sentinel' AND SentinelName = '${name}'`;
-  const sizes: number[] = [];
-  for await (const { historySize } of world.client.workflow.list({ query })) sizes.push(historySize ?? 0);
-  const sorted = sizes.toSorted((a, b) => a - b);
-  return (name === 'bench-agent-10' ? sorted[Math.floor(sorted.length / 2)] : sorted.at(-1)) ?? Number.NaN;
 }

@@ -7,8 +7,8 @@ import { nestedLoop, shaped, SHAPES, type Shape } from '../definitions.ts';
 import { inParallel } from '../lanes.ts';
 import { bounded, informed, median, type Row } from '../report.ts';
 import type { TwinWorkflow } from '../twin/workflows.ts';
-import type { Side } from '../worker-process.ts';
-import type { Timed, World } from '../world.ts';
+import type { Side } from '../work.ts';
+import { historyOf, type Timed, type World } from '../world.ts';
 
 const warmUpSteps = 2000;
 /** Of each shape, before the first row: a row measured first would else be measured with colder code than the others. */
@@ -29,8 +29,7 @@ async function sample(world: World, side: Side, run: () => Promise<Timed>): Prom
   const before = await worker.usage();
   const { ms, workflowId } = await run();
   const after = await worker.usage();
-  const { historyLength, historySize } = await world.client.workflow.getHandle(workflowId).describe();
-  return { wallMs: ms, cpuMs: after.cpuMs - before.cpuMs, events: historyLength, bytes: historySize ?? Number.NaN };
+  return { wallMs: ms, cpuMs: after.cpuMs - before.cpuMs, ...(await historyOf(world, workflowId)) };
 }
 
 interface Comparison {

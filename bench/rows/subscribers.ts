@@ -28,8 +28,11 @@ interface Woken {
   counts: number[];
 }
 
-export async function subscribers(world: World, _quick: boolean, runs?: number): Promise<Row[]> {
-  const count = runs ?? RUNS;
+export async function subscribers(
+  world: World,
+  _quick: boolean,
+  { runs: count = RUNS }: { runs?: number | undefined },
+): Promise<Row[]> {
   const database = new Client({ connectionString: world.stage.databaseUrl });
   await database.connect();
   const workers: WorkerHandle[] = [world.workers.sentinel];

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Pool } from 'pg';
 import type { JsonObject } from '../../language/json.ts';
+import { runShell } from '../bare-shell.ts';
 import { askModel, clientOf, perform, type Called, type ChatMessage } from '../agents/bare.ts';
 
 export interface TwinActivities {
@@ -11,6 +12,7 @@ export interface TwinActivities {
   readFile(path: string): Promise<string>;
   readRow(id: string): Promise<JsonObject | null>;
   writeRow(index: number): Promise<string>;
+  runShell(index: number): Promise<string>;
   askModel(model: string, messages: ChatMessage[]): Promise<{ message: ChatMessage; call: Called | null }>;
   perform(call: Called): Promise<string>;
 }
@@ -32,6 +34,7 @@ export function twinActivities(databaseUrl: string, project: string, modelUrl: s
       await pool.query('insert into bench_rows (id, data) values ($1, $2)', [id, JSON.stringify({ index })]);
       return id;
     },
+    runShell: (index) => runShell(index, project),
     askModel: (model, messages) => askModel(client, model, messages),
     perform: (call) => perform(call, { url: modelUrl, project }),
   };

@@ -4,11 +4,11 @@
  */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { executeChild, proxyActivities, proxyLocalActivities, upsertSearchAttributes } from '@temporalio/workflow';
-import type { Mix, Shape } from '../definitions.ts';
+import type { Kind, Shape } from '../definitions.ts';
 import type { ChatMessage } from '../agents/bare.ts';
 import type { TwinActivities } from './activities.ts';
 
-const { 'bench/noop': noop } = proxyActivities<TwinActivities>({ startToCloseTimeout: '1 minute' });
+const { 'bench/noop': noop, runShell: shell } = proxyActivities<TwinActivities>({ startToCloseTimeout: '1 minute' });
 const agents = proxyActivities<TwinActivities>({
   startToCloseTimeout: '1 minute',
   retry: { maximumInterval: '1 second' },
@@ -66,27 +66,39 @@ export async function agent(model: string, prompt: string): Promise<void> {
   }
 }
 
-export async function localSteps(mix: Mix, count: number): Promise<void> {
-  for (let index = 0; index < count; index += 1) await localStep(mix, index);
+export async function localSteps(kind: Kind, count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) await localStep(kind, index);
   finished(1);
 }
 
-export async function localFan(mix: Mix, count: number): Promise<void> {
-  await Promise.all(Array.from({ length: count }, (_, index) => localStep(mix, index)));
+export async function localFan(kind: Kind, count: number): Promise<void> {
+  await Promise.all(Array.from({ length: count }, (_, index) => localStep(kind, index)));
   finished(1);
 }
 
-function localStep(mix: Mix, index: number): Promise<unknown> {
-  switch (mix) {
+export async function shellSteps(count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) await shell(index);
+  finished(1);
+}
+
+export async function shellFan(count: number): Promise<void> {
+  await Promise.all(Array.from({ length: count }, (_, index) => shell(index)));
+  finished(1);
+}
+
+function localStep(kind: Kind, index: number): Promise<unknown> {
+  switch (kind) {
     case 'code-read':
       return local.readFile('notes.txt');
     case 'data-read':
       return local.readRow('row');
     case 'data-create':
       return local.writeRow(index);
+    case 'shell':
+      return local.runShell(index);
     default:
-      return mix satisfies never;
+      return kind satisfies never;
   }
 }
 
-export type TwinWorkflow = Shape | 'childLoop' | 'localSteps' | 'localFan' | 'agent';
+export type TwinWorkflow = Shape | 'childLoop' | 'localSteps' | 'localFan' | 'shellSteps' | 'shellFan' | 'agent';

@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander';
 import { usage } from './usage.ts';
-import { nearestOf } from '../../client/nearest.ts';
+import { meantVerb } from './meant-verb.ts';
 import { declareKind, type VerbKind } from './verb-kind.ts';
 
 export type Defining = (command: Command) => void;
@@ -42,6 +42,6 @@ export function defineSubverbs(verb: Command, subverbs: { [name: string]: Subver
 
 export function noVerbOf(verb: Command, given: string): Error {
   const names = verb.commands.map((command) => command.name());
-  const hint = nearestOf(given, names, (name) => `write "${name}", or `);
+  const hint = meantVerb(given, names);
   return usage(`"${given}" is not a verb of "sentinel ${verb.name()}"; ${hint}see "sentinel ${verb.name()} --help".`);
 }

@@ -36,6 +36,7 @@ import { findListStanding } from './list-standing.ts';
 import { beginningBefore, modelRecords } from './model-records.ts';
 import type { ReplayParts } from './replay-history.ts';
 import { retraceHistory } from './retrace-history.ts';
+import { standingInSegment } from './segment-standing.ts';
 
 export interface ForkRequest {
   handle: string;
@@ -199,12 +200,13 @@ async function findStanding(
       onTheWayTo(target, part),
     );
     if ('standing' in found) {
-      const { position } = found.standing;
+      const standing = await standingInSegment(store, handle, found.standing, target);
+      const { position } = standing;
       const models = await modelRecords(store, handle, { history: part, position, target: target.turn, events });
       return {
-        ...found.standing,
-        at: target.turn === undefined ? found.standing.at : target.key,
-        position: await advanceModels(found.standing, models),
+        ...standing,
+        at: target.turn === undefined ? standing.at : target.key,
+        position: await advanceModels(standing, models),
       };
     }
     diverged ??= found.missing;

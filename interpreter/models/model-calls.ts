@@ -6,7 +6,7 @@ import { defined } from '../../language/defined.ts';
 import { act, endingOf } from '../action-step.ts';
 import { actionAsked } from '../approval.ts';
 import { callEffect, misuseOf, stepTimeLeft } from './build-turn.ts';
-import { isDoubt, resolveDoubt } from './call-doubt.ts';
+import { isDoubt, resolveCall } from './call-doubt.ts';
 import { driveAll, wait, type Walking } from '../drive.ts';
 import type { CallAnswer } from '../effect.ts';
 import { canAsk } from '../escalation.ts';
@@ -115,7 +115,7 @@ function* performCall(at: AtModel, call: CallFrame, index: number): Walking<Halt
       if (halt !== null || call.block.at > 0) return halt;
     } else if (doubt.again === undefined) {
       if (!(yield* canAsk(at.walk))) return { flow: { kind: 'yield' } };
-      const resolved = yield* resolveDoubt(at, { call, doubt, ...calledAt(at, call, index) });
+      const resolved = yield* resolveCall(at, { call, doubt, ...calledAt(at, call, index) });
       if ('flow' in resolved || 'ending' in resolved) return resolved;
       if ('answer' in resolved) {
         end(at.open, call, resolved.ok, { call: index, id: call.id, text: resolved.answer });

@@ -6,8 +6,8 @@
  * - M2 The conversation is rows under the step's key. What the walk holds of it is the number of the
  *      turn, what the turn calls, and what it is told besides.
  * - M3 What waiting may cure is waited for, in the run's own time and within the step's.
- * - M4 Where the host has agent segments, turns and quick calls follow one another in one, and what only
- *      the run can do (a long call, a question, a wait) hands the position back: turns are the same either way.
+ * - M4 Where the host has agent segments, turns and their calls follow one another in one, and what only
+ *      the run can do (a question, a wait, a call that acts on other runs) hands the position back: turns are the same either way.
  * - M5 What the model got wrong goes back to it, a bounded number of times in a row.
  * - M6 Before each turn: has the step's `stopWhen` become true, does the model turn in circles?
  */

@@ -166,8 +166,8 @@ function inheritedFrom({ starts }: CommandEffect): { inherits?: Json } {
 export function essenceOf(effect: Effect): Json {
   switch (effect.type) {
     case 'shell': {
-      const { command, args, cwd, env, stdin } = effect;
-      return throughJson({ command, args, cwd, env, stdin } as unknown as Json);
+      const { command, args, cwd, env, stdin, onUnknown } = effect;
+      return throughJson({ command, args, cwd, env, stdin, onUnknown } as unknown as Json);
     }
     case 'command':
       return { command: effect.command, params: effect.params, ...inheritedFrom(effect) };

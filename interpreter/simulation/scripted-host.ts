@@ -10,6 +10,7 @@ import type { RunEvent } from '../../language/events/run-event.ts';
 import { HELD_WITH_PARENT, type Question } from '../../language/events/question.ts';
 import { defined } from '../../language/defined.ts';
 import { type AnswerRequest, withdrawLimits } from '../questions.ts';
+import { isQuick } from '../build-effect.ts';
 import { beginsSegment } from '../walk/segment-starts.ts';
 import {
   isCancelled,
@@ -139,13 +140,17 @@ export class ScriptedHost extends PlainAnswers implements Host {
       return 'yield';
     }
     if (segments !== true || this.walk.input.definition.durability === 'step') return 'go';
-    if (!isOpen && beginsSegment(step, this.walk.input.catalogue, this.walk.input.limits)) return 'segment';
+    if (!isOpen && beginsSegment(step, this)) return 'segment';
     const isPure = isPlain(step);
     if (isPure && isOpen) return 'go';
     this.pureSteps = isPure ? this.pureSteps + 1 : 0;
     if (this.pureSteps < pureStepsMax) return 'go';
     this.pureSteps = 0;
     return 'segment';
+  }
+
+  isInSegment(step: Step): boolean {
+    return isQuick(step, this.walk.input.catalogue, this.walk.input.limits);
   }
 
   private interruption(strand?: Strand): 'stop' | 'cancel' | null {

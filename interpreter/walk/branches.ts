@@ -203,7 +203,7 @@ function* runBranch(fan: Fan, branch: BranchFrame): Walking<boolean> {
       return false;
     case 'failed':
       if (items?.collects === true && !isAbort(flow.failure)) {
-        fan.walk.host.itemFails(place, child);
+        if (fan.walk.host.itemFails(place, child) === 'yield') return yieldedAt(fan, branch);
         items.end(branch, flow.failure);
         drop(fan, branch);
         return false;
@@ -221,12 +221,17 @@ function* runBranch(fan: Fan, branch: BranchFrame): Walking<boolean> {
       return true;
     case 'yield':
     case 'segment':
-      fan.yielded.add(branch);
-      fan.interrupted ??= { kind: 'yield' };
-      return true;
+      return yieldedAt(fan, branch);
     default:
       return flow satisfies never;
   }
+}
+
+/** Another walk goes on with it from where it stands. */
+function yieldedAt(fan: Fan, branch: BranchFrame): true {
+  fan.yielded.add(branch);
+  fan.interrupted ??= { kind: 'yield' };
+  return true;
 }
 
 /** The branch stays, with its failure. */

@@ -13,7 +13,8 @@ import { defined } from '../../language/defined.ts';
 import type { Place } from '../effect.ts';
 import type { Strand } from '../host.ts';
 import { namesAt } from '../names.ts';
-import type { BranchFrame, ItemsFrame } from '../position.ts';
+import type { BranchFrame } from '../position.ts';
+import type { ItemsFrame } from '../items-frame.ts';
 import { record, type Walk } from '../walk-state.ts';
 
 export interface Lines {

@@ -3,30 +3,25 @@
  * a segment had to leave open, because it had done its share, is gone on with by another.
  */
 import { isQuickFan, isQuickWithin } from '../../language/blocks.ts';
-import type { Catalogue } from '../../language/catalogue.ts';
 import type { Step } from '../../language/model.ts';
-import { isQuick, type AskingLimits } from '../build-effect.ts';
+import type { Host } from '../host.ts';
 import type { BlockFrame, OpenFrame } from '../position.ts';
 import type { Walk } from '../walk-state.ts';
 
-export function beginsSegment(step: Step, catalogue: Catalogue, limits: AskingLimits): boolean {
-  if (step.type !== 'parallel') return isQuick(step, catalogue, limits);
-  return isQuickFan(step, (inner) => isQuick(inner, catalogue, limits));
+export function beginsSegment(step: Step, host: Pick<Host, 'isInSegment'>): boolean {
+  if (step.type !== 'parallel') return host.isInSegment(step);
+  return isQuickFan(step, (inner) => host.isInSegment(inner));
 }
 
 /**
  * How often the step's branches were left open by segments that had more to do; null where no segment goes on with them.
  * One that came to where it may do nothing leaves them to the run.
  */
-export function timesLeft(
-  { input: { catalogue, limits } }: Walk,
-  step: Step,
-  { step: open }: BlockFrame,
-): number | null {
+export function timesLeft({ host }: Pick<Walk, 'host'>, step: Step, { step: open }: BlockFrame): number | null {
   if (step.type !== 'parallel' || open?.type !== 'parallel' || open.left?.moved !== true) return null;
   // A branch that is about to fail is not to wait for steps of those that it cancels.
   if (step.failFast === true) return null;
-  const isWalked = isQuickWithin(step, (inner) => isQuick(inner, catalogue, limits));
+  const isWalked = isQuickWithin(step, (inner) => host.isInSegment(inner));
   return isWalked && branchesStand(open) ? open.left.times : null;
 }
 
@@ -54,6 +49,7 @@ function stands(frame: BlockFrame): boolean {
     case 'resting':
     case 'failed':
     case 'model':
+    case 'acting':
       return false;
     default:
       return step satisfies never;

@@ -193,6 +193,8 @@ function walkLoopBlock(walk: Walk, strand: Strand, block: LoopBlock, frame: Loop
  * nothing ends: what is inside ends first, and then the step records its end and cleans up.
  */
 function* askGate(walk: Walk, strand: Strand, key: string, step: Step, frame: BlockFrame): Walking<Flow | null> {
+  // What was claimed may have begun, whatever has been said to the run since.
+  if (frame.step?.type === 'acting') return null;
   const isOpen = openIn(frame) !== undefined;
   if (isCancelled(strand) && !isOpen) return { kind: 'cancelled' };
   const reached = (): Limit | null => (shieldOf(strand) === null && !isOpen ? limitReached(walk) : null);

@@ -5,7 +5,7 @@
  */
 import { isQuickFan, linesOf } from '../blocks.ts';
 import { findCommand, type Catalogue } from '../catalogue.ts';
-import type { Definition, LoopConfig, LoopStep, ParallelStep, SentinelStep, Step } from '../model.ts';
+import type { Definition, LoopConfig, LoopStep, ParallelStep, SentinelStep, ShellStep, Step } from '../model.ts';
 import { segmentStepsMax } from '../limits.ts';
 import * as measured from './measured.ts';
 import type { Cost } from './measured.ts';
@@ -155,19 +155,28 @@ class Count {
       case 'set':
         return this.#plain(line);
       case 'shell':
-        return this.#durable(line, measured.activity, bytesOf([step.command, step.args, step.env]) - 13);
+        return this.#shell(step, line, way);
       case 'llm':
         return this.#durable(line, measured.activity, bytesOf([step.prompt, step.system, step.schema]) - 13);
       case 'watch':
         return this.#durable(line, step.event === undefined ? measured.activity : measured.arrival);
       case 'command':
       case 'emit':
-        return this.#segments && isQuick(step, this.#catalogue)
+        return this.#segments && isInSegment(step, this.#catalogue)
           ? this.#quick(line)
           : this.#durable(line, measured.activity, bytesOf(step.type === 'emit' ? step.data : step.params));
       default:
         step satisfies never;
     }
+  }
+
+  /** One that ends soon is a step of a segment, where it may begin in one. */
+  #shell(step: ShellStep, line: Line, way: Way): void {
+    const isBegun = this.#segments && isInSegment(step, this.#catalogue);
+    if (isBegun) this.#quick(line);
+    if (isBegun && way === 'least') return;
+    if (isBegun) this.#assumptions.add('at most, each shell step takes so long that it becomes an activity of its own');
+    this.#durable(line, measured.activity, bytesOf([step.command, step.args, step.env]) - 13);
   }
 
   /** What asks nothing of the world costs nothing by itself; in a segment it is one of its steps. */
@@ -189,7 +198,8 @@ class Count {
 
   /** One segment walks the branches that it can; each goes on by itself where it comes to a long step. */
   #parallel(step: ParallelStep, line: Line, way: Way): void {
-    const isWalked = line.inSegment || (this.#segments && isQuickFan(step, (inner) => isQuick(inner, this.#catalogue)));
+    const isWalked =
+      line.inSegment || (this.#segments && isQuickFan(step, (inner) => isInSegment(inner, this.#catalogue)));
     if (isWalked) this.#quick(line);
     if (step.over !== undefined && way !== 'least')
       this.#assumptions.add(`the list ${step.over} has 1 item; how many it has is known only when it runs`);
@@ -250,8 +260,9 @@ function describeUnknown(loop: Exclude<LoopConfig, { type: 'once' }>): string {
   return loop.max === undefined ? `(${loop.type})` : `(${loop.type}, ${loop.max} passes)`;
 }
 
-/** Quick steps can share a segment; one with retries is an activity of its own. */
-function isQuick(step: Step, catalogue: Catalogue): boolean {
+/** Quick and shell steps can share a segment; one with retries is an activity of its own. */
+function isInSegment(step: Step, catalogue: Catalogue): boolean {
   if (step.retry !== undefined || step.onError === 'retry') return false;
-  return step.type === 'emit' || (step.type === 'command' && findCommand(catalogue, step.command)?.speed === 'quick');
+  if (step.type === 'emit' || step.type === 'shell') return true;
+  return step.type === 'command' && findCommand(catalogue, step.command)?.speed === 'quick';
 }

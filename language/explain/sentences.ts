@@ -3,7 +3,7 @@ import { endsEarly, linesAtOnce } from '../blocks.ts';
 import { describeLoop, durationWords } from '../graph/describe-loop.ts';
 import { joinWords, shortened, shownAsText, sleepWords } from '../graph/step-label.ts';
 import { failsByExitCode, isShell, withDefaults } from '../failure.ts';
-import type { Definition, ParallelStep, Step } from '../model.ts';
+import type { Definition, OnUnknown, ParallelStep, Step } from '../model.ts';
 import type { KnownRefs } from './visit.ts';
 
 export interface Sentence {
@@ -183,6 +183,13 @@ function paramWords(params: { [name: string]: unknown } | undefined): string {
 }
 
 /** What becomes of it: kept as a variable, bounded, tried again, passed over. */
+function unknownWords(type: Step['type'], how: OnUnknown): string {
+  const when = `if ${type === 'llm' ? 'the outcome of a call' : 'its outcome'} is unknown`;
+  if (typeof how === 'object') return `has ${how.verify} say whether it was done ${when}`;
+  const words = { ask: 'asks its persona', skip: 'goes on', retry: type === 'llm' ? 'calls again' : 'runs again' };
+  return `${words[how]} ${when}`;
+}
+
 function outcomeWords(step: Step, failsByCode: boolean, endsOthers: boolean): string {
   const words: string[] = [];
   if ('outputTo' in step && step.outputTo !== undefined) words.push(`keeps the result as $${step.outputTo}`);
@@ -193,6 +200,7 @@ function outcomeWords(step: Step, failsByCode: boolean, endsOthers: boolean): st
   const rarely = isShell(step) && !failsByCode ? ' if it cannot be started or runs too long' : '';
   const attempts = step.retry?.attempts ?? (step.onError === 'retry' ? 3 : 1);
   if (attempts > 1) words.push(`is tried up to ${attempts} times${rarely}`);
+  if ('onUnknown' in step && step.onUnknown !== undefined) words.push(unknownWords(step.type, step.onUnknown));
   if (step.onError === 'skip') words.push(`is passed over${rarely === '' ? ' if it fails' : rarely}`);
   if (words.length === 0) return '';
   return HEADS.has(step.type) ? ` (${words.join(', ')})` : `; ${words.join(', ')}`;

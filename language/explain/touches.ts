@@ -2,7 +2,8 @@
 import { asksModels, findCommand, hasSources, type Catalogue, type Permission } from '../catalogue.ts';
 import { shortened } from '../graph/step-label.ts';
 import type { Definition, Step } from '../model.ts';
-import { permissionOf, refusalOf } from '../permissions.ts';
+import { permissionOf, permissionOfCommand, refusalOf } from '../permissions.ts';
+import { verificationOf } from '../unknown-outcomes.ts';
 import { visitSteps, type KnownRefs } from './visit.ts';
 
 export interface Touch {
@@ -38,6 +39,9 @@ export function touchesOf(definition: Definition, known: KnownRefs, catalogue: C
   visitSteps(definition, known, ({ step, path }) => {
     const permission = step.type === 'llm' ? 'model' : permissionOf(catalogue, step);
     if (permission !== null) note(permission, path, whatOf(step));
+    const verification = verificationOf(step);
+    if (verification !== undefined)
+      note(permissionOfCommand(catalogue, verification.verify, verification.params), path, verification.verify);
     const entry = step.type === 'command' ? findCommand(catalogue, step.command) : undefined;
     if (step.type === 'command' && entry !== undefined && asksModels(entry)) note('model', path, step.command);
   });

@@ -8,7 +8,7 @@
  */
 import { SHELL_COMMAND, toolsOf, type Catalogue } from '../catalogue.ts';
 import type { Json } from '../json.ts';
-import type { Definition, LoopConfig, Safety, Step } from '../model.ts';
+import type { Definition, LoopConfig, OnUnknown, Safety, Step } from '../model.ts';
 import { secretFilesIn } from './secret-files.ts';
 
 interface Held {
@@ -86,6 +86,11 @@ export const DEFINITION: Rows<Definition> = {
 const uses = (command: string, { tools }: Held): string | null =>
   tools.has(command) ? null : `it uses "${command}", which the model may not call`;
 
+const unrepeated =
+  (beyond: string) =>
+  (how: OnUnknown): string | null =>
+    how === 'ask' || how === 'skip' ? null : beyond;
+
 const COMMON = {
   type: 'free',
   name: 'free',
@@ -107,6 +112,7 @@ export const STEPS: StepRows = {
     env: 'free',
     stdin: 'free',
     failOn: 'free',
+    onUnknown: unrepeated('it runs again without asking what may have been done ("onUnknown")'),
   },
   command: { ...COMMON, command: (name, held) => uses(name, held), params: 'free', failOn: 'free' },
   llm: {
@@ -122,8 +128,7 @@ export const STEPS: StepRows = {
     thinking: 'free',
     tools: 'free',
     parseToolCalls: 'free',
-    onUnknown: (how) =>
-      how === 'ask' || how === 'skip' ? null : 'it repeats calls in doubt without asking ("onUnknown")',
+    onUnknown: unrepeated('it repeats calls in doubt without asking ("onUnknown")'),
     schema: 'free',
     autoCompact: 'free',
     stopWhen: 'free',

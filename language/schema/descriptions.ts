@@ -41,7 +41,7 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     safety: 'What bounds the run, and what needs approval.',
     mode: 'What the run may touch: "full" (the default), "readonly", or "sandboxed" (no network; only the project is writable).',
     durability:
-      '"segment" (the default): quick steps share one activity. "step": every step is an activity of its own.',
+      '"segment" (the default): quick steps share one activity, in which shell steps begin. "step": every step is an activity of its own.',
     escalateOn: 'When the run turns to its persona, and how.',
     reportTo: "Whether the end of the run is put into its owner's inbox.",
     env: 'Names of environment variables that {{env.NAME}} may read. Their values are masked in logs.',
@@ -61,6 +61,8 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     env: 'Environment variables that the program gets.',
     failOn: '"nonzero": an exit code other than 0 is a failure of the step; "never" (the default): it is a result.',
     stdin: 'What the process reads from its standard input.',
+    onUnknown:
+      'When nobody can find out how the process ended: "retry" (the default) runs it again, "ask" asks the persona, "skip" goes on, "verify" asks a command.',
   },
   Defaults: {
     '': 'What holds for steps that do not say.',
@@ -124,9 +126,9 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     strategy: '"summarize" the older part (the default), or "truncate" it.',
   },
   Verification: {
-    '': 'Asks a command whether a call was done.',
+    '': 'Asks a command whether something was done whose outcome is unknown.',
     verify: 'The command\'s name, such as "code/shell/execute".',
-    params: 'Its parameters; "$call" is the call, with its name and its input.',
+    params: 'Its parameters; "$call" is what was begun, with its name and its input.',
   },
   WatchStep: {
     '': 'Waits for a process that runs in the background, or for an event.',

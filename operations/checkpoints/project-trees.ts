@@ -9,7 +9,8 @@
  * are named), and names that are not UTF-8. Beside the files stands what moves in the repository of the project
  * (repository/record.ts). A repository inside the project is part of it, without its `.git`.
  */
-import { closeSync, mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { closeSync, rmSync, statSync } from 'node:fs';
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ProjectState } from '../../prisma/store/contract/checkpoint-contract.ts';
@@ -21,6 +22,8 @@ import { CHECKPOINT_BOUNDS } from '../../world/git/trees/bounds.ts';
 import { isNoFileAt, type Opened, openAt, seenAt, SYMLINK } from '../../world/git/trees/files-in-place.ts';
 import { RECORD } from '../../world/git/trees/entries.ts';
 import { RepositoryRecord } from '../../world/git/repository/record.ts';
+import { KnownProject } from './known-project.ts';
+import { isRefusedByGit } from './refused.ts';
 import { GitTrouble, type ShadowGit, TooLarge } from '../../world/git/trees/shadow-git.ts';
 
 /** Of any case: a project's own `.gitignore` cannot bring these back, because what is said here stands before it. */
@@ -43,9 +46,20 @@ interface Weighed {
 
 export class ProjectTrees {
   readonly git: ShadowGit;
+  /** How often git looked, and how often what was known was enough. */
+  readonly looks = { byGit: 0, fromKnown: 0, told: 0 };
+  /** What had changed without a word of the system, which nobody relies on since. */
+  hidden: readonly string[] = [];
   readonly #repository: RepositoryRecord;
   #tree: string | null = null;
   #looking: Promise<unknown> = Promise.resolve();
+  /** Null: git has to look first. */
+  #known: KnownProject | null = null;
+  #isBehind = false;
+  #unsureUntil = 0;
+  #takenAt = 0;
+  /** What was found without git, for its index. */
+  #behind = new Map<string, string>();
 
   constructor(git: ShadowGit) {
     this.git = git;
@@ -74,17 +88,92 @@ export class ProjectTrees {
       } catch (error) {
         // What the index says may be half of it.
         this.#tree = null;
+        this.#forget();
         this.#repository.forget();
         rmSync(`${this.git.index}.lock`, { force: true });
         if (!(error instanceof GitTrouble) || error instanceof TooLarge || tried >= CHECKPOINT_BOUNDS.tries)
           throw error;
         // An index that cannot be read is made anew from every file.
-        if (tried === CHECKPOINT_BOUNDS.tries - 1) await this.git.forgetIndex();
+        if (tried === CHECKPOINT_BOUNDS.tries - 1) {
+          this.#behind.clear();
+          this.#isBehind = false;
+          await this.git.forgetIndex();
+        }
       }
     }
   }
 
   async #look(): Promise<ProjectState> {
+    const takenAt = Date.now();
+    const isOld = takenAt - this.#takenAt > CHECKPOINT_BOUNDS.knownMs;
+    const state = (isOld ? null : await this.#lookFromKnown()) ?? (await this.#lookByGit());
+    this.#takenAt = takenAt;
+    await keepTree(this.git.place, state.tree);
+    return state;
+  }
+
+  /** Null where it takes git to say what is there. */
+  async #lookFromKnown(): Promise<ProjectState | null> {
+    const isFirst = this.#known === null;
+    const known = (this.#known ??= await this.#knownFromIndex());
+    if (known === null) return null;
+    const [isSure, news] = await Promise.all([known.look(), this.#repository.news()]);
+    if (known.hidden.length > 0) this.hidden = known.hidden;
+    if (!isSure) {
+      if (isFirst) this.#unsureUntil = Date.now() + CHECKPOINT_BOUNDS.unsureMs;
+      await known.flush();
+      this.#forget();
+      return null;
+    }
+    this.looks.fromKnown += 1;
+    this.looks.told = known.told;
+    this.#tree = await known.write(news.lines);
+    this.#markBehind(known.lines.size > 0);
+    this.#repository.settle(news);
+    return { tree: this.#tree, large: known.large };
+  }
+
+  /** What is held in memory is what git would hold, or it is of no use. */
+  async #knownFromIndex(): Promise<KnownProject | null> {
+    if (this.#tree === null || process.platform !== 'linux' || Date.now() < this.#unsureUntil) return null;
+    const homes = new Set(this.#homes().map((home) => home.slice(1)));
+    const known = await KnownProject.of(this.git, { homes, mayWatch: this.hidden.length === 0 });
+    if (known?.name === this.#tree) return known;
+    known?.close();
+    this.#unsureUntil = Date.now() + CHECKPOINT_BOUNDS.unsureMs;
+    return null;
+  }
+
+  #forget(): void {
+    for (const [path, line] of this.#known?.lines ?? []) this.#behind.set(path, line);
+    this.#known?.close();
+    this.#known = null;
+  }
+
+  /** Nobody looks at the project by this any more. */
+  close(): void {
+    this.#forget();
+  }
+
+  /** Of a name that was a file and is a folder now the file goes first. */
+  async #catchUp(): Promise<void> {
+    this.#forget();
+    const lines = [...this.#behind.values()].toSorted(
+      (a, b) => Number(b.startsWith('0 ')) - Number(a.startsWith('0 ')),
+    );
+    if (lines.length > 0) await this.#update(['-z', '--index-info'], lines);
+    this.#behind.clear();
+    this.#markBehind(false);
+  }
+
+  #markBehind(isBehind: boolean): void {
+    if (this.#isBehind !== isBehind) this.git.isBehind = isBehind;
+    this.#isBehind = isBehind;
+  }
+
+  async #lookByGit(): Promise<ProjectState> {
+    this.looks.byGit += 1;
+    await this.#catchUp();
     const [listed, news] = await Promise.all([this.#list(), this.#repository.news()]);
     if (listed.others.length > CHECKPOINT_BOUNDS.filesMax)
       throw new TooLarge(`the project has more than ${CHECKPOINT_BOUNDS.filesMax} files that no .gitignore names`);
@@ -94,7 +183,6 @@ export class ProjectTrees {
     if (news.lines.length > 0) await this.#update(['-z', '--index-info'], news.lines);
     this.#repository.settle(news);
     this.#tree ??= (await this.git.text(['write-tree'])).trim();
-    keepTree(this.git.place, this.#tree);
     return { tree: this.#tree, large };
   }
 
@@ -217,20 +305,16 @@ async function weigh(project: string, { changed, gone, others }: Listed): Promis
   return weighed;
 }
 
-/** One such name would end the whole call: git takes it for a repository of its own, or a link for its settings. */
-const isRefusedByGit = (path: string, mode: string): boolean =>
-  /(?:^|\/)\.git(?:\/|$)/i.test(path) || (mode === SYMLINK && /(?:^|\/)\.gitmodules(?:\/|$)/i.test(path));
-
 /** A reference by which the tree outlives git's clean-up; its time says when the tree was last taken. */
-export function keepTree(place: string, tree: string): void {
+export async function keepTree(place: string, tree: string): Promise<void> {
   const file = join(place, 'refs', 'checkpoints', tree.slice(0, 2), tree.slice(2));
   const at = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
   if (at !== undefined && Date.now() - at < dayMs) return;
   if (at === undefined) {
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, `${tree}\n`);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, `${tree}\n`);
   } else {
     const now = new Date();
-    utimesSync(file, now, now);
+    await utimes(file, now, now);
   }
 }

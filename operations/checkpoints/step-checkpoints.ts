@@ -7,10 +7,17 @@
  */
 import { realpathSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CheckpointOf, Checkpoints, ProjectState } from '../../prisma/store/contract/checkpoint-contract.ts';
+import type {
+  CheckpointOf,
+  Checkpoints,
+  LaterCheckpoints,
+  ProjectState,
+} from '../../prisma/store/contract/checkpoint-contract.ts';
+import type { RowSink } from '../../prisma/store/contract/session-contract.ts';
 import { CHECKPOINT_BOUNDS } from '../../world/git/trees/bounds.ts';
 import { ProjectTrees } from './project-trees.ts';
 import { placeOf, ShadowGit, TooLarge } from '../../world/git/trees/shadow-git.ts';
+import { crashPoint } from '../../world/crash-points/crash-point.ts';
 
 export interface WritingStep extends CheckpointOf {
   project: string;
@@ -31,14 +38,18 @@ export class StepCheckpoints {
   readonly #trees = new Map<string, Promise<ProjectTrees>>();
   readonly #givenUp = new Map<string, { until: number; why: string }>();
 
-  /** `home`: of Sentinel; the trees lie there. */
-  constructor(rows: Checkpoints, home: string) {
+  readonly #say: (text: string) => void;
+  readonly #saidOf = new Set<string>();
+
+  /** `home`: of Sentinel; the trees lie there. `say`: what a person should know of a look. */
+  constructor(rows: Checkpoints, home: string, say: (text: string) => void = () => undefined) {
     this.#rows = rows;
     this.#home = home;
+    this.#say = say;
   }
 
-  /** Whether a state before is written down. */
-  async begin(step: WritingStep): Promise<boolean> {
+  /** Whether a state before is written down. With a `sink`, it will be with its next commit, which the step waits for. */
+  async begin(step: WritingStep, sink?: RowSink): Promise<boolean> {
     const { handle, key, what, isBackground, attempt, paths = null } = step;
     const project = realOf(step.project);
     // The step itself says that its project is missing.
@@ -46,40 +57,48 @@ export class StepCheckpoints {
     const takenAt = Date.now();
     const known = attempt > 1 ? await this.#rows.find({ handle, key }) : null;
     const taken: Taken = known === null ? await this.#take(project) : { skipped: '' };
-    const begun = await this.#rows.begin({
-      handle,
-      key,
-      what,
-      project,
-      place: placeOf(this.#home, project),
-      isBackground,
-      before: 'state' in taken ? taken.state : null,
-      skipped: 'skipped' in taken ? taken.skipped : null,
-      takenAt,
-      begunAt: Date.now(),
-      paths,
-    });
+    crashPoint('checkpoint.taken', { handle, key });
+    const before = 'state' in taken ? taken.state : null;
+    const skipped = 'skipped' in taken ? taken.skipped : null;
+    const place = placeOf(this.#home, project);
+    const own = { handle, key, what, project, place, isBackground, before, skipped, takenAt, paths };
+    if (sink !== undefined) {
+      this.#rows.later(sink).begin({ ...own, begunAt: Date.now() });
+      return (known ?? own).before !== null;
+    }
+    const begun = await this.#rows.begin({ ...own, begunAt: Date.now() });
+    crashPoint('checkpoint.begun', { handle, key });
     return begun.before !== null;
   }
 
-  /** The step, or the process that it began, has ended. */
-  async end({ handle, key, project }: CheckpointOf & { project: string }): Promise<void> {
+  /** The step, or the process that it began, has ended. With a `sink`, its next commit says so. */
+  async end({ handle, key, project }: CheckpointOf & { project: string }, sink?: RowSink): Promise<void> {
+    crashPoint('checkpoint.ending', { handle, key });
     const root = realOf(project);
     const closedAt = Date.now();
     const taken = root === null ? null : await this.#take(root);
-    const times = { closedAt, endedAt: Date.now() };
     if (taken === null) return;
-    await this.#persistently(() =>
+    const times = { closedAt, endedAt: Date.now() };
+    await this.#write(sink, (rows) =>
       'skipped' in taken
-        ? this.#rows.endUnseen({ handle, key }, taken.skipped, times)
-        : this.#rows.end({ handle, key }, taken.state, times),
+        ? rows.endUnseen({ handle, key }, taken.skipped, times)
+        : rows.end({ handle, key }, taken.state, times),
     );
+    if (sink === undefined) crashPoint('checkpoint.ended', { handle, key });
   }
 
   /** A step of which there is no state before: others in the project are told apart by when it ended. */
-  async endWithout({ handle, key }: CheckpointOf): Promise<void> {
+  async endWithout({ handle, key }: CheckpointOf, sink?: RowSink): Promise<void> {
     const now = Date.now();
-    await this.#persistently(() => this.#rows.endUnseen({ handle, key }, '', { closedAt: now, endedAt: now }));
+    await this.#write(sink, (rows) => rows.endUnseen({ handle, key }, '', { closedAt: now, endedAt: now }));
+  }
+
+  async #write(
+    sink: RowSink | undefined,
+    write: (rows: Pick<Checkpoints, 'end' | 'endUnseen'> | LaterCheckpoints) => Promise<void> | void,
+  ): Promise<void> {
+    if (sink === undefined) await this.#persistently(async () => write(this.#rows));
+    else await write(this.#rows.later(sink));
   }
 
   async #persistently(write: () => Promise<void>): Promise<void> {
@@ -106,15 +125,29 @@ export class StepCheckpoints {
     return opened;
   }
 
+  #tell(project: string, hidden: readonly string[]): void {
+    if (hidden.length === 0 || this.#saidOf.has(project)) return;
+    this.#saidOf.add(project);
+    this.#say(
+      `${project}: the system did not say that ${named(hidden)} changed. From now on all files are looked at after each step`,
+    );
+  }
+
   async #take(project: string): Promise<Taken> {
     const givenUp = this.#givenUp.get(project);
     if (givenUp !== undefined && Date.now() < givenUp.until) return { skipped: givenUp.why };
     try {
       const trees = await this.treesOf(project);
-      return { state: await trees.take() };
+      const state = await trees.take();
+      this.#tell(project, trees.hidden);
+      return { state };
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       // Somebody may have taken the folder away: the next step makes it anew.
+      void this.#trees.get(project)?.then(
+        (trees) => trees.close(),
+        () => undefined,
+      );
       this.#trees.delete(project);
       if (error instanceof TooLarge)
         this.#givenUp.set(project, { until: Date.now() + CHECKPOINT_BOUNDS.givenUpMs, why });
@@ -122,6 +155,10 @@ export class StepCheckpoints {
     }
   }
 }
+
+/** Some names, and how many more there are. */
+const named = (paths: readonly string[]): string =>
+  paths.length > 3 ? `${paths.slice(0, 3).join(', ')} and ${paths.length - 3} more` : paths.join(', ');
 
 function realOf(project: string): string | null {
   try {

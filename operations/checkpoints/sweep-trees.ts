@@ -2,14 +2,15 @@
  * Takes away states that nobody took for 30 days, in every project of a home, once a day.
  *
  * A reference keeps a state for git, and its time says when the state was last taken. What an index holds is
- * kept as well: the next state is made from it without a look at the objects.
+ * kept as well: the next state is made from it without a look at the objects. One that is behind holds what is gone;
+ * the rest of it is in the newest state.
  */
 import { existsSync } from 'node:fs';
 import { copyFile, readdir, rm, rmdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CHECKPOINT_DAYS } from '../../prisma/store/contract/checkpoint-contract.ts';
 import { keepTree } from './project-trees.ts';
-import { ShadowGit } from '../../world/git/trees/shadow-git.ts';
+import { behindMark, ShadowGit } from '../../world/git/trees/shadow-git.ts';
 
 const dayMs = 86_400_000;
 
@@ -27,8 +28,9 @@ async function sweepPlace(place: string, now: number): Promise<void> {
   await forgetOldIndexes(place, now);
   const git = ShadowGit.reading(place, place);
   for (const name of await readdir(join(place, 'indexes'))) {
+    if (existsSync(behindMark(place, name))) continue;
     const tree = await treeOf(git, join(place, 'indexes', name));
-    if (tree !== null) keepTree(place, tree);
+    if (tree !== null) await keepTree(place, tree);
   }
   const kept = await forgetOldTrees(join(place, 'refs', 'checkpoints'), now);
   await (kept === 0 ? rm(place, { recursive: true, force: true }) : git.run(['gc', '--quiet', '--prune=1.day.ago']));
@@ -66,7 +68,8 @@ async function forgetOldTrees(folder: string, now: number): Promise<number> {
 async function forgetOldIndexes(place: string, now: number): Promise<void> {
   for (const name of await readdir(join(place, 'indexes'))) {
     const file = join(place, 'indexes', name);
-    if (now - (await timeOf(file)) > dayMs && !isAlive(Number(name.split('-')[0]))) await rm(file, { force: true });
+    if (now - (await timeOf(file)) > dayMs && !isAlive(Number(name.split('-')[0])))
+      for (const path of [file, behindMark(place, name)]) await rm(path, { force: true });
   }
 }
 

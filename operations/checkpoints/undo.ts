@@ -28,6 +28,7 @@ import { GitTrouble, ShadowGit } from '../../world/git/trees/shadow-git.ts';
 import { besideOf, nameWithin, stretchesOf } from './stretches.ts';
 import type { Beside } from './attribution.ts';
 import { isSame, listTree, readBlobs, type FileState } from '../../world/git/trees/tree-diffs.ts';
+import { crashPoint } from '../../world/crash-points/crash-point.ts';
 
 export interface UndoRequest {
   /** The run; what runs nested in it did is taken back, too. */
@@ -130,6 +131,7 @@ async function undoAsPerson(rows: Checkpoints, request: UndoRequest & { access?:
     await rows.end(own, await trees.take(), { closedAt, endedAt: Date.now() });
     return { ...undone, undo: own.key };
   } finally {
+    trees.close();
     await trees.git.forgetIndex();
   }
 }
@@ -252,9 +254,11 @@ async function undoSteps(
   const kept = conflicts.length === 0 ? wanted : await keptAlready(git, now, wanted, report);
   const moved = refs === true ? moves.filter((move) => mayMove(move, force === true)) : [];
   if (kept.length + moved.length > 0) await begin?.([...kept, ...moved].map(({ path }) => path));
+  crashPoint('undo.begun', { handle });
   return trees.alone(async () => {
     const put = await putBack(git, kept, report);
     const unmoved = moved.length === 0 ? new Map<string, string>() : await moveRefs(git, moved, { handle });
+    crashPoint('undo.done', { handle });
     const back = new Set(moved.map(({ name }) => name).filter((name) => !unmoved.has(name)));
     const told = rows.map((row) => ({ ...row, done: back.has(row.name), why: whyOf(row, back, unmoved) }));
     return { ...report, files: put, refs: told, done: true };
@@ -367,6 +371,7 @@ async function putBack(git: ShadowGit, wanted: readonly Wanted[], { left }: Undo
       if (!isAsSeen && !(file.found === 'folder' && found === null)) throw new Error('it changed during the undo');
       act();
       done.push({ path: file.path, done: deed });
+      if (done.length === 1) crashPoint('undo.half');
     } catch (error) {
       left.push({ path: file.path, why: error instanceof Error ? error.message : String(error) });
     }

@@ -32,7 +32,7 @@ export const noSecrets = (): Secrets => ({
 
 /** `env` as the run holds it: a token or a value by name. */
 export async function secretsOf(
-  store: Pick<Store, 'secrets'>,
+  store: { secrets: Pick<Store['secrets'], 'find'> },
   env: { readonly [name: string]: string } | undefined,
 ): Promise<Secrets> {
   const entries = Object.entries(env ?? {});
@@ -114,11 +114,14 @@ export function maskerOfTurn({ env, results }: Secrets, named: readonly string[]
 }
 
 /** A failure may quote what it failed on. */
-export async function withMaskedFailures<Result>({ results }: Secrets, run: () => Promise<Result>): Promise<Result> {
+export const withMaskedFailures = <Result>({ results }: Secrets, run: () => Promise<Result>): Promise<Result> =>
+  results.isEmpty ? run() : masked(results, run);
+
+async function masked<Result>(results: Masker, run: () => Promise<Result>): Promise<Result> {
   try {
     return await run();
   } catch (error) {
-    if (!(error instanceof Failure) || results.isEmpty) throw error;
+    if (!(error instanceof Failure)) throw error;
     const { message, details } = results.json({ message: error.message, details: error.details ?? null });
     // Its cause would quote the same, and nothing masks it.
     throw new Failure(error.code, message, { retryable: error.retryable, ...(details === null ? {} : { details }) });

@@ -7,11 +7,11 @@
  * bounded whatever the process prints and the store does.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Masker } from '../../language/masking/masker.ts';
 import { defined } from '../../language/defined.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { Execution, ExecutionLine } from '../../prisma/store/contract/execution-contract.ts';
 import type { Failure } from '../../world/failures/failures.ts';
+import type { Secrets } from '../secrets/secrets.ts';
 import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
 import { classifierOf, emitLines } from './output/classification.ts';
 import { LineSplitter } from './output/line-splitter.ts';
@@ -33,6 +33,7 @@ export class BackgroundProcess {
   readonly #store: Store;
   readonly #child: Child;
   readonly #log: StepLog;
+  readonly #masked: Record<StreamName, StreamMask>;
   readonly #shown: Record<StreamName, StreamMask>;
   readonly #splitters: Record<StreamName, LineSplitter> = { stdout: new LineSplitter(), stderr: new LineSplitter() };
   #pending: ExecutionLine[] = [];
@@ -43,8 +44,8 @@ export class BackgroundProcess {
   #port: number | null = null;
   #blamed: Failure | undefined;
 
-  /** `masker`: of what no log may show. */
-  constructor(store: Store, execution: Execution, child: Child, masker: Masker) {
+  /** Of what no line may show, and no log. */
+  constructor(store: Store, execution: Execution, child: Child, { results, logs }: Pick<Secrets, 'results' | 'logs'>) {
     this.#store = store;
     this.execution = execution;
     this.#child = child;
@@ -52,11 +53,9 @@ export class BackgroundProcess {
     this.leader = child.leader;
     const { handle, key, attempt } = execution;
     this.#log = new StepLog(store.logs, { handle, key, attempt });
-    this.#shown = { stdout: new StreamMask(masker), stderr: new StreamMask(masker) };
-    child.listen((stream, chunk) => {
-      this.#log.write(stream, this.#shown[stream].write(chunk));
-      this.#add(stream, this.#splitters[stream].write(chunk));
-    });
+    this.#masked = { stdout: new StreamMask(results), stderr: new StreamMask(results) };
+    this.#shown = { stdout: new StreamMask(logs), stderr: new StreamMask(logs) };
+    child.listen((stream, chunk) => this.#hear(stream, this.#masked[stream].write(chunk)));
     this.done = this.#follow();
   }
 
@@ -84,6 +83,11 @@ export class BackgroundProcess {
       await sleep(portLookMs);
     }
     throw signal.reason;
+  }
+
+  #hear(stream: StreamName, chunk: Buffer): void {
+    this.#log.write(stream, this.#shown[stream].write(chunk));
+    this.#add(stream, this.#splitters[stream].write(chunk));
   }
 
   #add(stream: StreamName, lines: readonly string[]): void {
@@ -137,6 +141,7 @@ export class BackgroundProcess {
     await Promise.race([this.#child.closed, sleep(SHELL_BOUNDS.drainMs, undefined, { ref: false })]);
     this.#child.release();
     for (const stream of STREAMS) {
+      this.#hear(stream, this.#masked[stream].end());
       this.#log.write(stream, this.#shown[stream].end());
       this.#add(stream, this.#splitters[stream].end());
     }

@@ -24,6 +24,7 @@ import { endGroups } from '../../world/processes/processes.ts';
 import { quoteCommand } from './quote-command.ts';
 import { endChild, startChild, type ShellContext, type ShellRequest } from './child.ts';
 import { breachFailure } from './breach.ts';
+import { crashPoint } from '../../world/crash-points/crash-point.ts';
 
 export type BackgroundRequest = Pick<ShellRequest, 'command' | 'args' | 'cwd' | 'env' | 'stdin'>;
 export type Started = { executionId: string; pid?: number; port?: number };
@@ -88,6 +89,7 @@ export class BackgroundProcesses {
     const held = this.#held.get(id);
     if (!isNew || held !== undefined)
       return { started: startedOf(held?.execution ?? execution), process: held ?? null };
+    crashPoint('background.begun', { handle: run.handle, key });
     try {
       const process = await this.#launch(execution, context);
       return { started: startedOf({ ...execution, pid: process.pid }), process };
@@ -129,7 +131,8 @@ export class BackgroundProcesses {
     const secrets = await secretsOf(context.store, env);
     const held = { ...context, secrets, ...defined({ confinement }) };
     const child = await startChild({ ...secrets.unseal(request), timeoutMs: SHELL_BOUNDS.timeoutMsMax }, held);
-    const process = new BackgroundProcess(context.store, execution, child, secrets.logs);
+    crashPoint('background.launched', { handle, key });
+    const process = new BackgroundProcess(context.store, execution, child, secrets);
     void child.breach.then((breach) => {
       process.blame(breachFailure(breach, quoteCommand(request.command), confinement));
       return this.#end(process);
@@ -241,6 +244,7 @@ export class BackgroundProcesses {
     if (run === null || !(await isFolder(run.project))) return;
     const execution = await store.executions.takeOver(lost, await workerMarker());
     if (execution === null) return;
+    crashPoint('background.taken-over', { handle: lost.handle });
     const { key, attempt } = execution;
     const context = {
       run,

@@ -8,26 +8,30 @@ import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
+import { defined } from '../../language/defined.ts';
 import type { Json } from '../../language/json.ts';
 import type { Reach } from '../../language/rights/reach.ts';
 import type { Confinement } from '../../language/permissions.ts';
 import type { RunContext, Store } from '../../prisma/store/contract/contract.ts';
 import { accessOf, resolveInside } from '../../world/confinement/confine.ts';
 import { guardPlaces } from '../../world/confinement/protected-places.ts';
+import { gateOf, type ProjectView } from '../../world/confinement/project-view.ts';
 import type { Launch, SandboxRequest } from '../../world/confinement/sandbox.ts';
 import { noSecrets, type Secrets } from '../secrets/secrets.ts';
+import { crashPoint } from '../../world/crash-points/crash-point.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import type { Breach } from './breach.ts';
 import { confined } from './confined.ts';
 import type { StreamName } from './output/step-log.ts';
-import { StreamMask } from './output/stream-mask.ts';
 import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
 import { checkSizes, childEnvironment, markersOf } from '../../world/processes/child-environment.ts';
 import { guardMemory } from '../../world/processes/memory.ts';
 import { groupsOfStep, leftoversOf, stepMarker, workerMarker } from '../../world/processes/orphans.ts';
 import { groupsBelow } from '../../world/processes/process-table.ts';
-import { type Exit, readReport } from '../../world/processes/step-init.ts';
-import { endGroups } from '../../world/processes/processes.ts';
+import type { KeptFolder } from '../../world/processes/kept/kept-folder.ts';
+import type { KeptProcesses } from '../../world/processes/kept/kept-processes.ts';
+import { type Exit, inheritedBy, type KeptBelow, readReport } from '../../world/processes/step-init.ts';
+import { endGroups, KEPT_MARKER } from '../../world/processes/processes.ts';
 import { markOf } from '../../world/processes/step-mark.ts';
 import { quoteCommand } from './quote-command.ts';
 
@@ -45,8 +49,14 @@ export interface ShellRequest {
   captureBytes?: number;
   /** False leaves the step's log alone, for a step of several processes: only one may write it. */
   isLogged?: boolean;
+  /** Values too large for the environment: each becomes a file, and its variable with `_FILE` names it. */
+  files?: { [name: string]: string };
   /** What a sandbox shows the process beside the usual. */
   sandbox?: SandboxRequest;
+  /** The process outlives its worker, where it can; one for each key. */
+  isKept?: boolean;
+  /** Where nobody knows what came of an earlier attempt: absent, it runs again; `tell`, the step fails with `SHELL_OUTCOME_UNKNOWN`. */
+  onUnknown?: 'tell';
 }
 
 export interface ShellContext {
@@ -54,13 +64,26 @@ export interface ShellContext {
   key: string;
   attempt: number;
   signal: AbortSignal;
-  store: { logs: Pick<Store['logs'], 'append'> };
+  store: { logs: Pick<Store['logs'], 'append' | 'begun'> };
   heartbeat(details?: Json): void;
   now(): number;
   /** How the step's processes are held in; absent means not at all. */
   confinement?: Confinement;
   reach?: Reach;
   secrets?: Secrets;
+  /** Absent: a process ends with its worker. */
+  keeping?: Keeping;
+  /** A segment has begun it, and left it to this attempt. */
+  isHandedOver?: boolean;
+}
+
+/** Of a step whose process outlives its worker. */
+export interface Keeping {
+  processes: KeptProcesses;
+  /** Whether a step that is aborted has to end its process; another attempt goes on with it otherwise. */
+  ends(): boolean;
+  /** As that of a request, for whoever does not make the request. */
+  onUnknown?: 'tell';
 }
 
 /** A started process: its own streams and events, without what waits for the pipes to close. */
@@ -76,25 +99,37 @@ export interface Child {
   breach: Promise<Breach>;
   /** Once it has ended: what it made at the last moment. */
   lateBreach(): Promise<Breach | null>;
-  listen(onData: (stream: StreamName, chunk: Buffer) => void): void;
+  /** `end`: bytes of the stream up to the end of the chunk. */
+  listen(onData: (stream: StreamName, chunk: Buffer, end: number) => void): void;
+  /** What is there by now was heard, and nothing more will be. */
   release(): void;
 }
 
-async function launchOf(request: ShellRequest, context: ShellContext): Promise<Launch> {
+async function launchOf(
+  request: ShellRequest,
+  context: ShellContext,
+  { isPiped, kept }: { isPiped: boolean; kept: KeptBelow | undefined },
+): Promise<Launch> {
   const cwd = await findFolder(request.cwd ?? '.', context);
   const [file, args] =
     request.args === undefined ? ['/bin/sh', ['-c', request.command]] : [request.command, request.args];
   const { handle, project } = context.run;
   const { mode } = context.confinement ?? {};
-  const markers = markersOf({ step: stepMarker(handle, context.key), worker: await workerMarker() });
+  const markers = {
+    ...markersOf({ step: stepMarker(handle, context.key), worker: await workerMarker() }),
+    ...(kept === undefined ? {} : { [KEPT_MARKER]: kept.folder }),
+  };
   const env = childEnvironment(process.env, request.env ?? {}, { mode, markers });
   checkSizes(request.args === undefined ? [request.command] : [request.command, ...request.args], env);
   const mark = markOf(stepMarker(handle, context.key));
   const shown = { ...hidingFrom(context), ...request.sandbox };
-  return confined({ file, args, cwd, env }, { project, how: context.confinement, markers, mark, ...shown });
+  return confined(
+    { file, args, cwd, env },
+    { project, how: context.confinement, markers, mark, isPiped, ...defined({ kept }), ...shown },
+  );
 }
 
-const notStarted = (cause: unknown, request: ShellRequest, context: ShellContext): Failure =>
+export const notStarted = (cause: unknown, request: ShellRequest, context: ShellContext): Failure =>
   new Failure(
     'SHELL_NOT_STARTED',
     `"${quoted(request, context)}" could not be started (${cause instanceof Error ? cause.message : 'for no stated reason'}); check the program's name, PATH and permissions`,
@@ -104,12 +139,12 @@ const notStarted = (cause: unknown, request: ShellRequest, context: ShellContext
 type Spawned = Exclude<ReturnType<typeof spawn>, Error>;
 
 /** Its process id and its end, as the init tells them where there is one. */
-function follow(child: Spawned, leader: number, { isBelowInit }: Launch) {
+function follow(child: Spawned, leader: number, { isBelowInit }: Launch): Followed {
   const ended = new Promise<Exit>((resolve) => {
     (child as ChildProcess).once('exit', (code, signal) => resolve({ code, signal }));
   });
   if (isBelowInit === undefined) return { pid: Promise.resolve(leader), exit: ended, gone: null };
-  const { pid, exit } = readReport(child.stdio[3] as Readable);
+  const { pid, exit } = readReport(child.stdio.at(-1) as Readable);
   const killed: Exit = { code: null, signal: 'SIGKILL' };
   return {
     pid,
@@ -120,20 +155,34 @@ function follow(child: Spawned, leader: number, { isBelowInit }: Launch) {
 
 const viewTriesMax = 5;
 
+/** A descriptor is one that this worker has open; it stays open here. */
+type Streams = readonly [stdin: 'ignore' | 'pipe' | Buffer | number, stdout: 'pipe' | number, stderr: 'pipe' | number];
+
 /** In a sandbox the program itself starts once what it sees has been examined; the sandbox is made anew where something moved. */
-async function started(request: ShellRequest, context: ShellContext, stdin: 'ignore' | 'pipe' | Buffer) {
+export async function started(
+  request: ShellRequest,
+  context: ShellContext,
+  streams: Streams,
+  { kept, isPiped = true }: { kept?: Kept; isPiped?: boolean } = {},
+): Promise<Begun> {
   for (let tries = 1; ; tries += 1) {
-    const launch = await launchOf(request, context);
-    const child = spawn(launch, stdin);
+    const launch = await launchOf(request, context, { isPiped, kept: kept?.bounds });
+    const { cwd, missing = [] } = launch;
+    if (missing.length > 0) kept?.folder.notePlaces({ cwd, missing });
+    const gate = launch.view === undefined ? undefined : kept?.folder.makeGate();
+    const infoAt = 1 + inheritedBy(launch);
+    const child = spawn(launch, streams, gate);
     launch.view?.close();
     if (child instanceof Error || child.pid === undefined)
       throw notStarted(child instanceof Error ? child : (await child).cause, request, context);
     // Its end is told by its exit: execa's own promise waits for the pipes, which a background child may hold open.
     child.catch(() => undefined);
     const leader = child.pid;
+    if (kept !== undefined) crashPoint('process.spawned', { handle: context.run.handle, key: context.key });
     const followed = follow(child, leader, launch);
     const { exit } = followed;
-    const wrong = (await launch.view?.examine(pipesOf(child), exit)) ?? null;
+    const wrong = launch.view === undefined ? null : await examined(launch.view, { child, infoAt, gate, kept, exit });
+    if (gate !== undefined) kept?.folder.close([gate]);
     if (wrong === null)
       return {
         child,
@@ -142,15 +191,37 @@ async function started(request: ShellRequest, context: ShellContext, stdin: 'ign
         ...guarded(leader, launch, { memoryMb: context.confinement?.memoryMb, exit }),
       };
     child.kill('SIGKILL');
+    await followed.gone;
     await exit;
     if (tries === viewTriesMax) throw wrong;
+    kept?.folder.reset();
   }
 }
 
-/** The last two descriptors: what bwrap says of itself, and what it waits for. */
-function pipesOf({ stdio }: Pick<ChildProcess, 'stdio'>): [Readable, Writable] {
-  const [info, gate] = stdio.slice(-2);
-  return [info as Readable, gate as Writable];
+interface Examined extends Pick<Followed, 'exit'> {
+  child: Spawned;
+  /** Where bwrap's two pipes stand among its streams: what it says of itself, and what it waits for. */
+  infoAt: number;
+  gate: number | undefined;
+  kept: Kept | undefined;
+}
+
+function examined(view: ProjectView, { child, infoAt, gate, kept, exit }: Examined): Promise<Failure | null> {
+  const [info, waits] = child.stdio.slice(infoAt);
+  const open = gate === undefined ? gateOf(waits as Writable) : (): void => kept?.folder.openGate(gate);
+  return view.examine(info as Readable, exit, open);
+}
+
+type Followed = Pick<Child, 'exit' | 'gone'> & { pid: Promise<number | null> };
+
+interface Begun extends Followed, Pick<Child, 'leader' | 'breach' | 'lateBreach'> {
+  child: Spawned;
+}
+
+/** Where a process is kept, and what holds for it without a worker. */
+interface Kept {
+  folder: KeptFolder;
+  bounds: KeptBelow;
 }
 
 /** A process of a step that is talked to: what it says goes to nobody else, and to no log. */
@@ -161,38 +232,42 @@ export interface Talking extends Pick<Child, 'leader' | 'exit' | 'breach' | 'lat
 }
 
 export async function startTalking(request: ShellRequest, context: ShellContext): Promise<Talking> {
-  const { child, leader, exit, breach, lateBreach } = await started(request, context, 'pipe');
+  const streams = ['pipe', 'pipe', 'pipe'] as const;
+  const { child, leader, exit, breach, lateBreach } = await started(request, context, streams, { isPiped: false });
   const { stdin, stdout, stderr } = child;
-  if (stdin === null) throw new Error('bug: a process that is talked to has no input');
+  if (stdin === null || stdout === null || stderr === null)
+    throw new Error('bug: a process that is talked to has no input');
   return { leader, exit, breach, lateBreach, stdin, stdout, stderr };
 }
 
 export async function startChild(request: ShellRequest, context: ShellContext): Promise<Child> {
   const stdin = request.stdin === undefined ? 'ignore' : Buffer.from(request.stdin);
-  const { child, pid: told, ...rest } = await started(request, context, stdin);
+  const { child, pid: told, ...rest } = await started(request, context, [stdin, 'pipe', 'pipe']);
+  const { stdout, stderr } = child;
+  if (stdout === null || stderr === null) throw new Error('bug: a process that is listened to has no output');
   // Nothing of what it says may be lost until somebody listens: Node lets a paused stream flow when its process ends.
   const early: [StreamName, Buffer][] = [];
   let hear = (name: StreamName, chunk: Buffer): void => void early.push([name, chunk]);
-  for (const name of ['stdout', 'stderr'] as const) child[name].on('data', (chunk: Buffer) => hear(name, chunk));
-  const closed = Promise.all([child.stdout, child.stderr].map(isClosed)).then(() => undefined);
+  const streams = { stdout, stderr };
+  for (const name of ['stdout', 'stderr'] as const) streams[name].on('data', (chunk: Buffer) => hear(name, chunk));
+  const closed = Promise.all([stdout, stderr].map(isClosed)).then(() => undefined);
   const pid = await told;
   if (pid === null) throw notStarted(new Error('what holds its processes together was ended'), request, context);
-  const { results } = context.secrets ?? noSecrets();
-  const masks = { stdout: new StreamMask(results), stderr: new StreamMask(results) };
-  const ends: (() => void)[] = [];
   const release = (): void => {
-    for (const end of ends.splice(0)) end();
-    child.stdout.destroy();
-    child.stderr.destroy();
+    stdout.destroy();
+    stderr.destroy();
   };
   return {
     ...rest,
     pid,
     closed,
     listen(onData) {
-      hear = (name, chunk) => onData(name, masks[name].write(chunk));
+      const ends = { stdout: 0, stderr: 0 };
+      hear = (name, chunk) => {
+        ends[name] += chunk.length;
+        onData(name, chunk, ends[name]);
+      };
       for (const [name, chunk] of early.splice(0)) hear(name, chunk);
-      for (const name of ['stdout', 'stderr'] as const) ends.push(() => onData(name, masks[name].end()));
       void closed.then(release);
     },
     release,
@@ -205,9 +280,10 @@ const isClosed = (stream: Readable): Promise<void> =>
     else stream.once('close', resolve);
   });
 
-function guarded(
+/** What it may not come to while it runs. */
+export function guarded(
   pid: number,
-  { missing = [], cwd }: Launch,
+  { missing = [], cwd }: Pick<Launch, 'missing' | 'cwd'>,
   { memoryMb, exit }: { memoryMb: number | undefined; exit: Promise<Exit> },
 ): Pick<Child, 'breach' | 'lateBreach'> {
   const places = missing.length === 0 ? null : guardPlaces(cwd, missing);
@@ -226,20 +302,24 @@ function guarded(
 }
 
 /** What a process cannot take at all (a NUL in an argument) is thrown at once; it comes back as the error it is. */
-function spawn({ file, args, cwd, env, told = [], view, isBelowInit }: Launch, stdin: 'ignore' | 'pipe' | Buffer) {
+function spawn(
+  { file, args, cwd, env, told = [], view, isBelowInit }: Launch,
+  [stdin, stdout, stderr]: Streams,
+  gate?: number,
+) {
   const fixed = { extendEnv: false, detached: true, cleanup: false, buffer: false, reject: false } as const;
-  const third = isBelowInit === undefined ? told : (['pipe'] as const);
   try {
     return execa(file, args, {
       ...fixed,
       cwd,
       env,
       stdio: [
-        stdin,
-        'pipe',
-        'pipe',
-        ...third,
-        ...(view === undefined ? [] : [...view.descriptors.map(asListed), 'pipe' as const, 'pipe' as const]),
+        asInput(stdin),
+        typeof stdout === 'number' ? asListed(stdout) : stdout,
+        typeof stderr === 'number' ? asListed(stderr) : stderr,
+        ...told,
+        ...(view === undefined ? [] : [...view.descriptors.map(asListed), 'pipe' as const, asInput(gate ?? 'pipe')]),
+        ...(isBelowInit === undefined ? [] : ['pipe' as const]),
       ],
     });
   } catch (error) {
@@ -249,6 +329,8 @@ function spawn({ file, args, cwd, env, told = [], view, isBelowInit }: Launch, s
 
 /** Execa takes any descriptor, and its types list those of one digit. */
 const asListed = (descriptor: number): 3 => descriptor as 3;
+const asInput = (stdin: Streams[0]): 'ignore' | 'pipe' | Buffer | 3 =>
+  typeof stdin === 'number' ? asListed(stdin) : stdin;
 
 const hidingFrom = ({ confinement, reach }: ShellContext): Pick<SandboxRequest, 'withoutSecrets'> =>
   confinement?.byModel === true ? { withoutSecrets: { but: reach?.files ?? [] } } : {};
@@ -283,7 +365,7 @@ export async function endChild(
 export async function endLeftovers(
   { gone, leader }: Pick<Child, 'gone' | 'leader'>,
   context: ShellContext,
-  { idsBefore, beganAt, graceMs }: { idsBefore: ReadonlySet<string>; beganAt: number; graceMs: number },
+  { idsBefore, beganAt, graceMs }: { idsBefore: ReadonlySet<string> | null; beganAt: number; graceMs: number },
 ): Promise<boolean> {
   if (context.confinement?.mode === 'sandboxed') return false;
   if (gone !== null) {

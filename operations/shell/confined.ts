@@ -3,9 +3,10 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { Confinement } from '../../language/permissions.ts';
+import { defined } from '../../language/defined.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { dataBytesMax, memoryLine } from '../../world/processes/memory.ts';
-import { findInit, underInit } from '../../world/processes/step-init.ts';
+import { findInit, type KeptBelow, type StepInit, underInit } from '../../world/processes/step-init.ts';
 import { MARK_MAX, markLine } from '../../world/processes/step-mark.ts';
 import { sandboxed, type Launch, type SandboxRequest } from '../../world/confinement/sandbox.ts';
 
@@ -14,14 +15,22 @@ export interface ConfinedRequest extends SandboxRequest {
   how?: Confinement | undefined;
   /** What a process is known by that left its group and its environment behind; those of a sandbox end with it. */
   mark: number;
+  /** Where it is kept. */
+  kept?: KeptBelow;
+  /** Whether it has pipes for its streams (step-init.ts). */
+  isPiped?: boolean;
 }
 
 export async function confined(
   launch: Launch,
-  { project, how = {}, mark, ...shown }: ConfinedRequest,
+  { project, how = {}, mark, kept, isPiped = false, ...shown }: ConfinedRequest,
 ): Promise<Launch> {
   const limits = how.memoryMb === undefined ? [] : [memoryLine(how.memoryMb)];
-  if (how.mode === 'sandboxed') return underLimits(await sandboxed(launch, project, shown), limits);
+  if (how.mode === 'sandboxed') {
+    const inside = await sandboxed(launch, project, shown);
+    const init = kept !== undefined || isPiped ? await findInit() : null;
+    return init === null ? underLimits(inside, limits) : belowInit(inside, init, { how, mark, kept, isPiped, shown });
+  }
   // What starts a program for another cannot say that there is none.
   if (!(await isThere(launch))) {
     throw new Failure(
@@ -31,8 +40,29 @@ export async function confined(
   }
   const init = await findInit();
   if (init === null) return underLimits(launch, [...limits, markLine(mark)]);
+  return belowInit(launch, init, { how, mark, kept, isPiped, shown });
+}
+
+function belowInit(
+  launch: Launch,
+  init: StepInit,
+  {
+    how,
+    mark,
+    kept,
+    isPiped,
+    shown,
+  }: Pick<ConfinedRequest, 'mark'> & {
+    how: Confinement;
+    kept: KeptBelow | undefined;
+    isPiped: boolean;
+    shown: SandboxRequest;
+  },
+): Launch {
   const dataBytes = how.memoryMb === undefined ? 0 : dataBytesMax(how.memoryMb);
-  return underInit(launch, init, { mark: { own: mark, most: MARK_MAX }, dataBytes, markers: shown.markers ?? {} });
+  const { markers = {} } = shown;
+  const known = { mark: { own: mark, most: MARK_MAX }, dataBytes, markers, isPiped };
+  return underInit(launch, init, { ...known, ...defined({ kept }) });
 }
 
 /** The shell is replaced by the process, so the process id stays. */

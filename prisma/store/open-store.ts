@@ -112,6 +112,14 @@ function journal(database: Database): Store['journal'] {
       );
       return row ?? null;
     },
+    async rows(handle, prefix) {
+      const rows = await database.query<{ result: Json }>(
+        `select result from journal where handle = $1 and starts_with(key, $2)
+         order by substr(key, length($2) + 1)::integer`,
+        [handle, prefix],
+      );
+      return rows.map(({ result }) => result);
+    },
     async note(handle, key) {
       await database.query(
         `insert into journal (handle, key, result) values ($1, $2, 'true') on conflict (handle, key) do nothing`,
@@ -131,7 +139,8 @@ function journal(database: Database): Store['journal'] {
     },
     async sweep() {
       await database.query(
-        `delete from journal using runs where journal.handle = runs.handle and runs.finished_at < now() - interval '1 day'`,
+        `delete from journal using runs where journal.handle = runs.handle and runs.finished_at < now() - interval '1 day'
+           and not (starts_with(journal.key, 'segment ') and coalesce(journal.result->'replies', journal.result->'seq') is not null)`,
         [],
       );
       await database.query(

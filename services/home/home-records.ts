@@ -9,6 +9,15 @@ import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { readDecision, stateFolder } from './state-folder.ts';
 
+/** The variables that say where the folders of this user's Sentinel are. */
+export const FOLDERS_NAMED_BY = [
+  'SENTINEL_HOME',
+  'SENTINEL_CACHE',
+  'XDG_CACHE_HOME',
+  'XDG_STATE_HOME',
+  'HOME',
+] as const;
+
 /** The folders of this user's Sentinel, as its programs find them: the home that is named, decisions, and the cache. */
 export function foldersOfSentinel(env: NodeJS.ProcessEnv = process.env): string[] {
   const { SENTINEL_HOME: home = '', SENTINEL_CACHE: cache = '', XDG_CACHE_HOME: caches = '' } = env;

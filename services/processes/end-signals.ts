@@ -4,11 +4,15 @@
  */
 import { constants } from 'node:os';
 
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+/** To a worker: end, and let processes that outlive it go on. */
+export const LEAVE_SIGNAL = 'SIGUSR2';
+const SIGNALS = ['SIGTERM', 'SIGINT', LEAVE_SIGNAL] as const;
 
 export interface EndSignals {
   /** Aborts at the first signal. */
   readonly signal: AbortSignal;
+  /** Whether that was `LEAVE_SIGNAL`. */
+  isLeaving(): boolean;
   /** Signals have their usual effect again. */
   release(): void;
 }
@@ -22,15 +26,18 @@ export interface EndOptions {
 
 export function onEndSignals({ graceMs, endNow }: EndOptions): EndSignals {
   const ending = new AbortController();
+  let first: NodeJS.Signals | undefined;
   let timer: NodeJS.Timeout | undefined;
   const end = (signal: NodeJS.Signals): void => {
     if (ending.signal.aborted) return endNow(128 + constants.signals[signal], 'signal');
+    first = signal;
     timer = setTimeout(() => endNow(1, 'time'), graceMs);
     ending.abort();
   };
   for (const signal of SIGNALS) process.on(signal, end);
   return {
     signal: ending.signal,
+    isLeaving: () => first === LEAVE_SIGNAL,
     release() {
       clearTimeout(timer);
       for (const signal of SIGNALS) process.off(signal, end);
@@ -53,4 +60,15 @@ export async function abortable<Result>(signal: AbortSignal, work: Promise<Resul
   } finally {
     if (abort !== undefined) signal.removeEventListener('abort', abort);
   }
+}
+
+/** What is begun then is ended by `close`. */
+export function onceAborted(signal: AbortSignal, begin: () => { close(): void }): { close(): void } {
+  let begun: { close(): void } | undefined;
+  const abort = (): void => {
+    begun = begin();
+  };
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  return { close: () => begun?.close() };
 }

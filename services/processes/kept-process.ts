@@ -17,7 +17,7 @@ const POLL_MS = 100;
 const BACKOFF_MIN_MS = 200;
 const BACKOFF_MAX_MS = 5000;
 /** A process that ran this long was fine: its next death is answered without the earlier delay. */
-const STABLE_AFTER_MS = 30_000;
+const STABLE_AFTER_MS = 5000;
 const CRASHES: ReadonlySet<NodeJS.Signals> = new Set(['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGTRAP']);
 /** A first start of a server may meet the remains of a process killed a moment ago. */
 const FIRST_ATTEMPTS = 4;
@@ -34,7 +34,7 @@ export interface Command {
 export interface ProcessPlan {
   name: string;
   log: string;
-  stopSignal: NodeJS.Signals;
+  stopSignal: NodeJS.Signals | (() => NodeJS.Signals);
   stopGraceMs: number;
   readyWithinMs: number;
   /** How often the first start is tried; 4 unless told otherwise. */
@@ -46,6 +46,10 @@ export interface ProcessPlan {
   answers(process: ProcessIdentity, logFrom: number): Promise<boolean>;
   /** It ended by a fault of its own, and not because somebody killed it. Not told of one that was adopted. */
   onCrash?(identity: ProcessIdentity): void;
+  /** It ended, however that was, and nobody had asked it to. */
+  onDeath?(): void;
+  /** Before one that was fine is started again: 200 ms unless told otherwise, for what a dead one may leave behind. */
+  restMs?: number;
   /** Called whenever the record has changed. */
   onChange(record: ProcessRecord | null): void;
   onLog(text: string): void;
@@ -61,6 +65,7 @@ export class KeptProcess {
   private isAdopted = false;
   private starting: Promise<void> = Promise.resolve();
   private watching: Promise<void> = Promise.resolve();
+  private resting: AbortController | null = null;
   private readonly plan: ProcessPlan;
 
   constructor(plan: ProcessPlan) {
@@ -90,7 +95,7 @@ export class KeptProcess {
 
   /** Ends it where it was started here; one that was adopted goes on, unwatched. */
   async leave(): Promise<void> {
-    this.stopping.abort();
+    this.rouse();
     await this.starting.catch(() => undefined);
     if (!this.isAdopted) return await this.stop();
     await this.watching;
@@ -102,7 +107,7 @@ export class KeptProcess {
   }
 
   private async stopForGood(): Promise<void> {
-    this.stopping.abort();
+    this.rouse();
     await this.end();
     await this.starting.catch(() => undefined);
     await this.watching;
@@ -118,14 +123,22 @@ export class KeptProcess {
     if (this.ending?.startTime !== record.startTime)
       this.ending = {
         startTime: record.startTime,
-        done: stopProcess(record, plan.stopSignal, plan.stopGraceMs, plan.hurry),
+        done: stopProcess(record, stopSignalOf(plan), plan.stopGraceMs, plan.hurry),
       };
     return this.ending.done;
   }
 
-  /** Returns early when it is to stop, which is the only way for the sleep to fail. */
+  /** Returns early when it is to stop, or when the process has ended; there is no other way for the sleep to fail. */
   private async rest(ms: number): Promise<void> {
-    await sleep(ms, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+    if (this.isStopping) return;
+    this.resting = new AbortController();
+    await sleep(ms, undefined, { signal: this.resting.signal }).catch(() => undefined);
+    this.resting = null;
+  }
+
+  private rouse(): void {
+    this.stopping.abort();
+    this.resting?.abort();
   }
 
   private get isStopping(): boolean {
@@ -143,7 +156,7 @@ export class KeptProcess {
     this.plan.onLog(
       `${this.plan.name} (pid ${recorded.pid}) ${isSame ? 'does not answer' : 'was started differently'}, replaced`,
     );
-    await stopProcess(recorded, this.plan.stopSignal, this.plan.stopGraceMs, this.plan.hurry);
+    await stopProcess(recorded, stopSignalOf(this.plan), this.plan.stopGraceMs, this.plan.hurry);
     return false;
   }
 
@@ -198,6 +211,7 @@ export class KeptProcess {
       if (identity === null) throw this.endedWhileStarting(logFrom);
       child.once('exit', (_code, signal) => {
         if (signal !== null && CRASHES.has(signal)) this.plan.onCrash?.(identity);
+        if (this.record?.startTime === identity.startTime && this.record.status === 'up') this.resting?.abort();
       });
       return { identity, logFrom };
     } finally {
@@ -210,7 +224,8 @@ export class KeptProcess {
   }
 
   private async watch(): Promise<void> {
-    let backoff = BACKOFF_MIN_MS;
+    const { restMs = BACKOFF_MIN_MS } = this.plan;
+    let backoff = restMs;
     while (!this.isStopping) {
       if (this.record !== null && seemsAlive(this.record)) {
         await this.rest(POLL_MS);
@@ -218,10 +233,11 @@ export class KeptProcess {
       }
       const { restarts, startedAt } = this.record ?? { restarts: 0, startedAt: 0 };
       if (this.record !== null) this.update({ ...this.record, status: 'down' });
-      if (Date.now() - startedAt > STABLE_AFTER_MS) backoff = BACKOFF_MIN_MS;
+      if (Date.now() - startedAt > STABLE_AFTER_MS) backoff = restMs;
+      this.plan.onDeath?.();
       this.plan.onLog(`${this.plan.name} died, starting it again in ${backoff} ms`);
       await this.rest(backoff);
-      backoff = Math.min(backoff * 2, BACKOFF_MAX_MS);
+      backoff = Math.min(Math.max(backoff * 2, BACKOFF_MIN_MS), BACKOFF_MAX_MS);
       if (this.isStopping) return;
       try {
         await this.launch(restarts + 1);
@@ -237,6 +253,9 @@ export class KeptProcess {
     this.plan.onChange(record);
   }
 }
+
+const stopSignalOf = ({ stopSignal }: ProcessPlan): NodeJS.Signals =>
+  typeof stopSignal === 'function' ? stopSignal() : stopSignal;
 
 export function launchDigest({ command, args, cwd, uid }: Command): string {
   return createHash('sha256')

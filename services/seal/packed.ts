@@ -4,9 +4,16 @@ import type { Payload } from '@temporalio/common';
 const JSON_ONLY = 0;
 const JSON_ENCODING = 'json/plain';
 
-export function packed({ metadata, data }: Payload): Buffer {
-  const entries = Object.entries(metadata ?? {});
-  const content = data ?? new Uint8Array();
+/** Without a copy. A message decoded from the wire holds an empty list, whatever its type says, where its sender left the bytes out. */
+export function bytesOf({ data }: Payload): Buffer {
+  return ArrayBuffer.isView(data)
+    ? Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+    : Buffer.from(data ?? []);
+}
+
+export function packed(payload: Payload): Buffer {
+  const entries = Object.entries(payload.metadata ?? {});
+  const content = bytesOf(payload);
   const [[name, value] = ['', null]] = entries;
   if (entries.length === 1 && name === 'encoding' && Buffer.from(value ?? []).toString('latin1') === JSON_ENCODING)
     return Buffer.concat([Buffer.of(JSON_ONLY), content]);

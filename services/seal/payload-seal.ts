@@ -14,8 +14,9 @@
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
+import { LRUCache } from 'lru-cache';
 import { PAYLOAD_THRESHOLD_BYTES } from '../../prisma/store/values/payload-driver.ts';
-import { packed, unpacked } from './packed.ts';
+import { bytesOf, packed, unpacked } from './packed.ts';
 import type { SealKey, SealKeys } from '../config/seal-key.ts';
 
 export const SEALED_ENCODING = 'binary/sentinel-sealed';
@@ -42,9 +43,14 @@ export interface SealOptions {
   ofAnyOwner?: boolean;
 }
 
+/** Owners whose tags are kept: a run asks for each of its own several times. */
+const TAGS_MAX = 1_000;
+
 export class PayloadSeal implements PayloadCodec {
   readonly #options: SealOptions;
   readonly #byId: ReadonlyMap<string, SealKey>;
+  readonly #tags = new LRUCache<string, Buffer>({ max: TAGS_MAX });
+  readonly #nonces = new Nonces();
 
   constructor(options: SealOptions) {
     this.#options = options;
@@ -62,7 +68,8 @@ export class PayloadSeal implements PayloadCodec {
 
   encode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
     const [key] = this.#options.keys;
-    return Promise.resolve(payloads.map((payload) => seal(payload, key, ownerOf(context))));
+    const tag = this.#tagOf(key, ownerOf(context));
+    return Promise.resolve(payloads.map((payload) => this.#seal(payload, key, tag)));
   }
 
   decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
@@ -75,7 +82,7 @@ export class PayloadSeal implements PayloadCodec {
   }
 
   #open(payload: Payload, context: SerializationContext | undefined): Payload | SealFinding {
-    const data = Buffer.from(payload.data ?? []);
+    const data = bytesOf(payload);
     if (!isSealed(payload) || data.length < HEAD_BYTES + TAG_BYTES || data[0] !== VERSION) return 'not-sealed';
     const key = this.#byId.get(data.toString('hex', KEY_AT, OWNER_AT));
     if (key === undefined) return 'unknown-key';
@@ -83,10 +90,48 @@ export class PayloadSeal implements PayloadCodec {
     if (opened === null) return 'not-sealed';
     if (this.#options.ofAnyOwner === true || context === undefined) return opened;
     const tag = data.subarray(OWNER_AT, NONCE_AT);
-    if (tag.equals(ownerTag(key, ownerOf(context)))) return opened;
-    return isOfItsSchedule(opened, tag, key, context) ? opened : 'not-sealed';
+    if (tag.equals(this.#tagOf(key, ownerOf(context)))) return opened;
+    return this.#isOfItsSchedule(opened, tag, key, context) ? opened : 'not-sealed';
+  }
+
+  #isOfItsSchedule(opened: Payload, tag: Buffer, key: SealKey, context: SerializationContext): boolean {
+    const { workflowId = '' } = context;
+    const schedule = workflowId.replace(DUE, '');
+    if (context.type !== 'workflow' || schedule === workflowId) return false;
+    const owner = ownerOf({ ...context, workflowId: schedule });
+    return tag.equals(this.#tagOf(key, owner)) && isNoOtherStart(opened, schedule);
+  }
+
+  #seal(payload: Payload, key: SealKey, tag: Buffer): Payload {
+    const plain = packed(payload);
+    const nonce = plain.length < PAYLOAD_THRESHOLD_BYTES / 2 ? this.#nonces.next() : nonceOf(key, tag, plain);
+    const head = Buffer.concat([Buffer.of(VERSION), Buffer.from(key.id, 'hex'), tag, nonce]);
+    const cipher = createCipheriv('aes-256-gcm', key.cipher, nonce).setAAD(head);
+    const data = Buffer.concat([head, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+    return { metadata: { encoding: Buffer.from(SEALED_ENCODING) }, data };
+  }
+
+  #tagOf(key: SealKey, owner: string): Buffer {
+    const name = `${key.id} ${owner}`;
+    const known = this.#tags.get(name) ?? ownerTag(key, owner);
+    this.#tags.set(name, known);
+    return known;
   }
 }
+
+/** Drawn many at once, since each draw costs as much as the sealing of a short value. */
+class Nonces {
+  #drawn = Buffer.alloc(0);
+  #at = 0;
+
+  next(): Buffer {
+    if (this.#at === this.#drawn.length) [this.#drawn, this.#at] = [randomBytes(NONCES_DRAWN * NONCE_BYTES), 0];
+    this.#at += NONCE_BYTES;
+    return this.#drawn.subarray(this.#at - NONCE_BYTES, this.#at);
+  }
+}
+
+const NONCES_DRAWN = 256;
 
 export const isSealed = ({ metadata }: Payload): boolean =>
   Buffer.from(metadata?.['encoding'] ?? []).toString('utf8') === SEALED_ENCODING;
@@ -101,13 +146,6 @@ function ownerOf(context: SerializationContext | undefined): string {
 const ownerTag = (key: SealKey, owner: string): Buffer =>
   createHmac('sha256', key.owners).update(owner).digest().subarray(0, OWNER_BYTES);
 
-function isOfItsSchedule(opened: Payload, tag: Buffer, key: SealKey, context: SerializationContext): boolean {
-  const { workflowId = '' } = context;
-  const schedule = workflowId.replace(DUE, '');
-  if (context.type !== 'workflow' || schedule === workflowId) return false;
-  return tag.equals(ownerTag(key, ownerOf({ ...context, workflowId: schedule }))) && isNoOtherStart(opened, schedule);
-}
-
 /** What a run starts with says whether a schedule starts it: that of another run starts none that looks like a schedule's. */
 function isNoOtherStart({ data }: Payload, schedule: string): boolean {
   const value: unknown = JSON.parse(Buffer.from(data ?? []).toString('utf8') || 'null');
@@ -120,16 +158,6 @@ function isNoOtherStart({ data }: Payload, schedule: string): boolean {
     typeof origin.schedule === 'string' &&
     schedule.endsWith(`/${origin.schedule}`)
   );
-}
-
-function seal(payload: Payload, key: SealKey, owner: string): Payload {
-  const plain = packed(payload);
-  const tag = ownerTag(key, owner);
-  const nonce = plain.length < PAYLOAD_THRESHOLD_BYTES / 2 ? randomBytes(NONCE_BYTES) : nonceOf(key, tag, plain);
-  const head = Buffer.concat([Buffer.of(VERSION), Buffer.from(key.id, 'hex'), tag, nonce]);
-  const cipher = createCipheriv('aes-256-gcm', key.cipher, nonce).setAAD(head);
-  const data = Buffer.concat([head, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
-  return { metadata: { encoding: Buffer.from(SEALED_ENCODING) }, data };
 }
 
 const nonceOf = (key: SealKey, tag: Buffer, plain: Buffer): Buffer =>

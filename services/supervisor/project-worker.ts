@@ -23,6 +23,10 @@ export interface ProjectWorkerParts {
   log: (text: string) => void;
   /** Its steps are not waited for any longer. */
   hurry: AbortSignal;
+  /** How a worker is told to end. */
+  stopSignal: () => NodeJS.Signals;
+  /** It ended, and nobody had asked it to. */
+  onDeath: () => void;
   /** Called whenever the state has changed. */
   onChange: () => void;
 }
@@ -148,7 +152,7 @@ export class ProjectWorker {
   }
 
   async #launch(): Promise<void> {
-    const { config, log: say, hurry } = this.#parts;
+    const { config, log: say, hurry, stopSignal, onDeath } = this.#parts;
     const { packageRoot, home } = config;
     if (this.#isClosing) return;
     this.#waitsSince = null;
@@ -159,7 +163,7 @@ export class ProjectWorker {
     this.#kept = new KeptProcess({
       name: `the worker of ${project}`,
       log,
-      stopSignal: 'SIGTERM',
+      stopSignal,
       stopGraceMs: workerMaxMs(config),
       hurry,
       readyWithinMs: READY_WITHIN_MS,
@@ -169,7 +173,9 @@ export class ProjectWorker {
       command: () => projectWorkerCommand(packageRoot, build, { project, trusted: this.#trusted }),
       answers: async (identity, logFrom) =>
         (recorded?.pid === identity.pid && recorded.status === 'up') || hasSaidReady(log, identity, logFrom),
+      restMs: 0,
       onCrash: (identity) => noteLost(home, identity),
+      onDeath,
       onChange: (process) => {
         if (process?.status === 'up') this.#state.failure = null;
         this.#state.process = process;
@@ -203,12 +209,12 @@ export class ProjectWorker {
   }
 
   async #end(): Promise<void> {
-    const { config, hurry } = this.#parts;
+    const { config, hurry, stopSignal } = this.#parts;
     const { process: recorded, key } = this.#state;
     const looking = watchEnding(logFile(config.home, logNameOf(key)), (text) => this.#say(text));
     try {
       if (this.#kept !== null) await this.#kept.stop();
-      else if (recorded !== null) await stopProcess(recorded, 'SIGTERM', workerMaxMs(config), hurry);
+      else if (recorded !== null) await stopProcess(recorded, stopSignal(), workerMaxMs(config), hurry);
     } finally {
       looking.close();
     }

@@ -1,10 +1,12 @@
 /**
- * The supervisor's program. SIGTERM: stop everything; a second signal: at once. SIGHUP: leave the servers
+ * The supervisor's program. SIGTERM: stop everything; a second signal: at once. SIGUSR2: stop, and let the processes
+ * of steps go on. SIGHUP: leave the servers
  * running for the next supervisor, which sends it (`--take-over`). Its output is `.sentinel/logs/supervisor.log`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeFolders } from '../home/home-files.ts';
 import { type Config, readConfig } from '../config/config.ts';
+import { LEAVE_SIGNAL } from '../processes/end-signals.ts';
 import { closeInherited } from '../processes/own-descriptors.ts';
 import type { ProcessLock } from '../processes/process-lock.ts';
 import { identifyProcess, isGoneWithin, signalProcess } from '../processes/process-identity.ts';
@@ -20,14 +22,19 @@ function log(text: string): void {
 closeInherited();
 
 /** What the signals ask for, from the first moment on; `supervisor` is there once the lock is. */
-const asked = { wish: null as 'stop' | 'hand over' | null, supervisor: null as Supervisor | null };
+const asked = {
+  wish: null as 'stop' | 'hand over' | null,
+  keepsProcesses: false,
+  supervisor: null as Supervisor | null,
+};
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+for (const signal of ['SIGTERM', 'SIGINT', LEAVE_SIGNAL] as const) {
   process.on(signal, () => {
     if (asked.supervisor === null) return leave(0);
     if (asked.wish === 'stop') return asked.supervisor.hurry();
     const isEnding = asked.wish !== null;
     asked.wish = 'stop';
+    asked.keepsProcesses = signal === LEAVE_SIGNAL;
     if (!isEnding) end(asked.supervisor);
   });
 }
@@ -62,7 +69,7 @@ async function finish(supervisor: Supervisor): Promise<void> {
   }
   if (asked.wish === 'hand over') return;
   log('stopping');
-  await supervisor.stop();
+  await supervisor.stop(asked);
 }
 
 interface Locks {

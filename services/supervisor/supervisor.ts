@@ -11,6 +11,7 @@ import { prepareDatabase, prepareTemporal } from './external-services.ts';
 import { logFile, makeFolders } from '../home/home-files.ts';
 import { dropSettings, keepSettings } from './kept-settings.ts';
 import { KeptProcess } from '../processes/kept-process.ts';
+import { LEAVE_SIGNAL } from '../processes/end-signals.ts';
 import { choosePort } from '../processes/ports.ts';
 import { locatePostgres } from '../postgres/postgres-programs.ts';
 import { PostgresServer } from '../postgres/postgres-server.ts';
@@ -23,11 +24,14 @@ import {
   type TemporalState,
   writeServicesState,
 } from '../config/services-state.ts';
+import { keptRoot } from '../../world/processes/kept/kept-folder.ts';
+import { endAllKept } from '../../world/processes/kept/kept-processes.ts';
 import { findTemporalBinary } from '../temporal/temporal-binary.ts';
 import { doorOf, findDoor } from '../temporal/door.ts';
 import { type Place, TemporalServer } from '../temporal/temporal-server.ts';
 import { forgetTrusted } from './project-asks.ts';
 import { ProjectWorkers } from './project-workers.ts';
+import { workerDied } from './lost-workers.ts';
 import { noteLost } from './steps-at-work.ts';
 import { SERVER_GRACE_MS, workerMaxMs } from './stop-times.ts';
 import { buildStamp, hasSaidReady, watchEnding, workerCommand } from './worker-process.ts';
@@ -52,6 +56,8 @@ export class Supervisor {
   private temporal: KeptProcess | null = null;
   private worker: KeptProcess | null = null;
   private projects: ProjectWorkers | null = null;
+  /** A worker that another one follows lets its processes go on. */
+  private workerSignal: NodeJS.Signals = LEAVE_SIGNAL;
 
   constructor({ config, withWorker, log }: SupervisorOptions, self: ServicesState['supervisor']) {
     makeFolders(config.home);
@@ -99,12 +105,14 @@ export class Supervisor {
     this.projects?.open();
   }
 
-  /** Ends the services in the reverse order of their start. */
-  async stop(): Promise<void> {
+  /** Ends the services in the reverse order of their start, and the processes of steps, unless they are to go on. */
+  async stop({ keepsProcesses }: { keepsProcesses: boolean }): Promise<void> {
     this.abort.abort();
     this.state.phase = 'stopping';
     this.save();
+    if (!keepsProcesses) this.workerSignal = 'SIGTERM';
     await this.stopWorker();
+    if (!keepsProcesses) await endAllKept(keptRoot(this.config.home));
     await this.temporal?.stop();
     await this.postgres?.stop();
     dropSettings(this.config.home);
@@ -165,7 +173,9 @@ export class Supervisor {
   }
 
   private stopRecorded(worker: ProcessRecord): Promise<void> {
-    return this.whileEnding(() => stopProcess(worker, 'SIGTERM', workerMaxMs(this.config), this.hurrying.signal));
+    return this.whileEnding(() =>
+      stopProcess(worker, this.workerSignal, workerMaxMs(this.config), this.hurrying.signal),
+    );
   }
 
   private async prepareExternal(): Promise<{ temporal?: TemporalState; postgres?: PostgresState }> {
@@ -307,7 +317,7 @@ export class Supervisor {
     this.worker = new KeptProcess({
       name: 'worker',
       log,
-      stopSignal: 'SIGTERM',
+      stopSignal: () => this.workerSignal,
       stopGraceMs: workerMaxMs(this.config),
       hurry: this.hurrying.signal,
       readyWithinMs: READY_WITHIN_MS,
@@ -316,7 +326,9 @@ export class Supervisor {
       // One that was up before we came said so in a part of the log that may be gone.
       answers: async (identity, logFrom) =>
         (recorded?.pid === identity.pid && recorded.status === 'up') || hasSaidReady(log, identity, logFrom),
+      restMs: 0,
       onCrash: (identity) => noteLost(home, identity),
+      onDeath: () => workerDied(this.config, this.state.temporal, this.log),
       onChange: (process) => {
         this.state.worker = { taskQueues, build, process };
         this.save();
@@ -334,8 +346,10 @@ export class Supervisor {
       config: this.config,
       log: this.log,
       hurry: this.hurrying.signal,
+      stopSignal: () => this.workerSignal,
       recorded: this.state.workers,
       isCurrent,
+      onDeath: () => workerDied(this.config, this.state.temporal, this.log),
       onChange: () => {
         this.state.workers = projects.states;
         this.save();

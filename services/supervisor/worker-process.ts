@@ -28,7 +28,6 @@ export function workerProgram(packageRoot: string): string {
  * which forgets most of the optimized code: the next thousand steps would be slow again.
  */
 export const WORKER_NODE_FLAGS = [
-  '--enable-source-maps',
   '--heap-growing-percent=100',
   '--min-semi-space-size=16',
   '--no-memory-reducer',

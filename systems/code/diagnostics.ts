@@ -4,7 +4,7 @@ import { relative, sep } from 'node:path';
 import type { Diagnostic } from 'vscode-languageserver-protocol';
 import * as z from 'zod';
 import { accessOf, resolveInside } from '../../world/confinement/confine.ts';
-import { askServer, type OpenFile } from './diagnostics/language-server.ts';
+import type { OpenFile } from './diagnostics/language-server.ts';
 import { languageOf, serverFor, type Language, type LanguageServer } from './diagnostics/servers.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
@@ -71,6 +71,8 @@ async function ask({ root, files, isPart, timeoutMs }: Asking, context: CommandC
   ]);
   const there = servers.filter((pair): pair is [Language, LanguageServer] => pair[1] !== null);
   if (there.length === 0) throw noServer(languages);
+  // Its library is large, and few runs ask one.
+  const { askServer } = await import('./diagnostics/language-server.ts');
   const found: Found[] = [];
   for (const [language, server] of there) {
     const opened = await openFiles(

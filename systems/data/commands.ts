@@ -3,7 +3,7 @@
  * data of it may hide: an `id` among its fields is its id, and the other two are refused. Everything goes through the step's session, so that a
  * record and the journal row of its step are committed together.
  */
-import { createHmac, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { valueFault, type Json, type JsonObject } from '../../language/json.ts';
@@ -70,11 +70,12 @@ const Row = z.custom<JsonObject>((value) => typeof value === 'object' && value !
 const view = ({ id, collection, createdAt, data }: DataRecord): JsonObject => ({ id, collection, createdAt, ...data });
 
 /** Nobody can work out the id of a record that is still to be written, and take it first: that write would be lost. */
-const ID_KEY = randomBytes(32);
+const ID_KEY = randomBytes(32).toString('hex');
 
 /** The same within a session, however often it performs the step; nothing of a session without a commit is kept. */
 function idOf(handle: string, key: string): string {
-  return createHmac('sha256', ID_KEY).update(`${handle}:${key}`).digest('hex').slice(0, 32);
+  // Half of the digest, from which no other can be worked out.
+  return hash('sha256', `${ID_KEY}:${handle}:${key}`).slice(0, 32);
 }
 
 async function create(

@@ -59,7 +59,8 @@ function execute(params: Execute, context: Context): Promise<ShellResult | Start
     ...(stdin === undefined ? {} : { stdin: typeof stdin === 'string' ? stdin : JSON.stringify(stdin) }),
   };
   if (wait === false) return startInBackground(params, request, context);
-  return runShell({ ...request, timeoutMs: Math.min(timeoutMs ?? context.timeoutMs, context.timeoutMs) }, context);
+  const withinMs = Math.min(timeoutMs ?? context.timeoutMs, context.timeoutMs);
+  return runShell({ ...request, timeoutMs: withinMs, isKept: true }, context);
 }
 
 /** A stated port is told to the process as PORT; one that is asked for is waited for, within bounds. */
@@ -148,6 +149,7 @@ export const shellCommands: Command[] = [
     // What is kept of a process in the background, so that any worker can start it, is unsealed where it starts.
     secrets: (params) => (isBackground(params) ? 'sealed' : 'values'),
     isBackground,
+    keepsProcess: (params) => !isBackground(params),
     textField: 'stdout',
     takesShellLine: true,
     params: Params,

@@ -67,7 +67,7 @@ async function segment(handle: string, recorder: RunRecorder, key: string, seq: 
     parts,
     input,
     { strand, key, seq, places: PLACES, stepsMax: 10, tally, pausedMs, extensions, forget: [] },
-    1,
+    { attempt: 1 },
   );
 }
 

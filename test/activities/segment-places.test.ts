@@ -48,7 +48,7 @@ function segment(key: string, attempt: number, perform = answers, of = handle): 
     },
     input,
     request,
-    attempt,
+    { attempt },
   );
 }
 

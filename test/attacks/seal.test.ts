@@ -41,6 +41,9 @@ async function opened(payload: Payload, context: SerializationContext | undefine
   return plain === undefined ? undefined : defaultPayloadConverter.fromPayload(plain);
 }
 
+/** What a message decoded from the wire holds where the sender left its bytes out, whatever its type says. */
+const noBytes = [] as unknown as Uint8Array;
+
 const starts = { definition: { name: 'build' }, inputs: { line: 'rm -rf build' } };
 const large = { text: 'x'.repeat(100_000) };
 
@@ -57,6 +60,12 @@ test('so does nothing, and bytes', async () => {
   expect(Buffer.from((await opened(await sealed(bytes, run('a')), run('a'))) as Uint8Array)).toEqual(
     Buffer.from(bytes),
   );
+});
+
+test('a value without bytes that was decoded from the wire is sealed and opened', async () => {
+  const empty = { metadata: { encoding: Buffer.from('binary/null') }, data: noBytes };
+  const [payload = {}] = await seal.encode([empty], run('a'));
+  expect(await opened(payload, run('a'))).toBeUndefined();
 });
 
 test('nothing of a value is in what Temporal gets, and twice the same looks different', async () => {
@@ -79,6 +88,7 @@ test.each<[string, () => Promise<Payload> | Payload, SerializationContext]>([
     run('a'),
   ],
   ['without anything', () => ({}), run('a')],
+  ['with the empty list that the wire knows for no bytes', () => ({ data: noBytes }), run('a')],
   ['that looks like the mark of one that was refused', () => toPayload(unsealed('unknown-key')), run('a')],
   ['of another run', () => sealed(starts, run('b')), run('a')],
   ['of the same run in another namespace', () => sealed(starts, { ...run('a'), namespace: 'other' }), run('a')],

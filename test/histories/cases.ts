@@ -1,18 +1,11 @@
 /** The cases whose histories are recorded: one for each way a run proceeds. */
-import type { Definition, Step } from '../../language/model.ts';
-import { counted, create, once, shell } from '../server/harness/definitions.ts';
+import type { Step } from '../../language/model.ts';
+import { counted, create, once, shell as begun } from '../server/harness/definitions.ts';
+import { BEGUN_CASES } from './begun-cases.ts';
+import type { HistoryCase } from './history-case.ts';
 
-export type ModelTurn = { says: string } | { calls: string; input: object } | { asksToWaitSeconds: number };
-
-export interface HistoryCase {
-  name: string;
-  definition: Definition;
-  continueEvery?: number;
-  /** What a model answers, turn by turn. */
-  turns?: readonly ModelTurn[];
-  /** What is said to the run once its first shell step has begun; `resume-held` and `extend-held`: each time that it is held. */
-  say?: 'pause-resume' | 'stop' | 'cancel' | 'stop-later' | 'resume-held' | 'extend-held';
-}
+/** An activity of its own: nothing that is tried again begins in a segment. */
+const shell: typeof begun = (command, rest) => begun(command, { retry: { attempts: 2 }, ...rest });
 
 const fans = once('fans', [
   {
@@ -84,6 +77,7 @@ export const CASES: readonly HistoryCase[] = [
       { type: 'emit', event: 'said', data: '$said.stdout' },
     ]),
   },
+  ...BEGUN_CASES,
   {
     name: 'loop',
     definition: counted('loop', 3, [

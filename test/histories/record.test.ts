@@ -22,7 +22,8 @@ import { shapeOf } from '../server/harness/trace-shape.ts';
 import { Double, type Reply } from '../models/wires/double.ts';
 import { openAiWire as wire } from '../models/wires/openai-wire.ts';
 import { streamed } from '../models/wires/wire.ts';
-import { CASES, type HistoryCase, type ModelTurn } from './cases.ts';
+import { CASES } from './cases.ts';
+import type { HistoryCase, ModelTurn } from './history-case.ts';
 import { bundleOf, historyFile, RUNS } from './ledger/versions.ts';
 import { fileOf } from './recorded.ts';
 

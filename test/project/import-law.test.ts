@@ -45,6 +45,7 @@ const laws: Law[] = [
       'language/models/model-streams.ts',
       'language/json.ts',
       'language/limits.ts',
+      'world/crash-points/crash-point.ts',
     ],
   },
   // No step reaches a home or a service, and which folder and which port is one the services know that made it. What a provider answered is a
@@ -73,7 +74,7 @@ const laws: Law[] = [
     folder: 'activities/',
     ours: ['activities/', 'operations/', 'world/', 'language/', 'prisma/', 'interpreter/'],
   },
-  // `doctor` looks for the sandbox and the proxy with the eyes of the step that needs them.
+  // `doctor` looks for the sandbox and the proxy with the eyes of the step that needs them; `down` ends what outlives a worker.
   {
     folder: 'services/',
     ours: [
@@ -81,6 +82,7 @@ const laws: Law[] = [
       'prisma/',
       'world/confinement/sandbox.ts',
       'world/http/proxy.ts',
+      'world/processes/kept/',
       'world/processes/step-init.ts',
     ],
   },

@@ -206,24 +206,36 @@ describe('services whose worker is at a step', { timeout: 240_000 }, () => {
     writeFileSync(path('held.go'), '');
   });
 
-  it('change over when it has ended, also where whoever asked for it has left', async () => {
+  it('change over at once, and the next worker goes on with its process', async () => {
     await begin('kept');
     const before = readServicesState(services.home);
+    const pid = pidOf('kept');
     const other = { ...env, SENTINEL_TASK_QUEUES: 'sentinel,other' };
-    const up = startSentinel(other, ['up']);
-    await expect.poll(up.text, { timeout: 30_000 }).toContain('waiting for 1 step, up to 60 s: kept steps.0@1');
-    up.child.kill('SIGINT');
-    await up.said;
-    // Looking goes on meanwhile.
-    expect(await sentinel(env, 'doctor', '--json')).toMatchObject({ err: '' });
+    expect(await sentinel(other, 'up')).toMatchObject({ code: 0 });
+    expect(readServicesState(services.home)).toMatchObject({
+      phase: 'ready',
+      worker: { taskQueues: ['sentinel', 'other'] },
+    });
+    expect(readServicesState(services.home)?.supervisor.pid).not.toBe(before?.supervisor.pid);
+    expect(identifyProcess(pid)).not.toBeNull();
     writeFileSync(path('kept.go'), '');
     await expect
-      .poll(() => readServicesState(services.home), { timeout: 60_000 })
-      .toMatchObject({ phase: 'ready', worker: { taskQueues: ['sentinel', 'other'] } });
-    expect(readServicesState(services.home)?.supervisor.pid).not.toBe(before?.supervisor.pid);
-    await expect
-      .poll(async () => (await sentinel(env, 'status', 'kept')).out, { timeout: 30_000 })
+      .poll(async () => (await sentinel(env, 'status', 'kept')).out, { timeout: 60_000 })
       .toContain('completed');
+    expect(pidOf('kept')).toBe(pid);
+  });
+
+  it('leave its process to the next services when they are told to keep it', async () => {
+    await begin('asked');
+    const pid = pidOf('asked');
+    expect(await sentinel(env, 'down', '--keep')).toMatchObject({ code: 0 });
+    expect(identifyProcess(pid)).not.toBeNull();
+    writeFileSync(path('asked.go'), '');
+    expect(await sentinel(env, 'up')).toMatchObject({ code: 0 });
+    await expect
+      .poll(async () => (await sentinel(env, 'status', 'asked')).out, { timeout: 60_000 })
+      .toContain('completed');
+    expect(pidOf('asked')).toBe(pid);
   });
 
   it('let go of whoever follows a run when the database falls silent', async () => {

@@ -73,7 +73,7 @@ const npmCalls = () =>
     .split('\n')
     .filter((line) => line !== '');
 
-const INSTALL = 'npm ci --include=dev --no-audit --no-fund';
+const INSTALL = 'npm ci --include=dev --no-audit --no-fund --loglevel=error';
 const BUILD = 'npm run --silent build';
 
 describe('the launcher', { timeout: 60_000 }, () => {

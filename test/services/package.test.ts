@@ -4,6 +4,8 @@
  */
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { readServicesState } from '../../services/config/services-state.ts';
 import { isAlive } from '../../services/processes/process-identity.ts';
@@ -21,6 +23,8 @@ import {
   type Done,
   type Shell,
 } from './harness/installed-package.ts';
+import { callsTo, MODEL, ModelDouble, says } from '../server/harness/models/model-double.ts';
+import { NOTES } from '../server/systems/notes-project.ts';
 import { MISUSES, writeProject } from './harness/package-project.ts';
 
 const registry = await hasRegistry();
@@ -60,6 +64,15 @@ const scriptOf = (page: string): string => scriptsOf(page)[0] ?? '';
 function scriptsOf(page: string): string[] {
   const text = readFileSync(join(import.meta.dirname, '..', '..', 'docs', page), 'utf8');
   return Array.from(text.matchAll(/```ts\n([^]*?)```/g), ([, script = '']) => script);
+}
+
+const add = (text: string): object => ({ type: 'command', command: 'notes/add', params: { text } });
+
+/** What a command of the system lists. */
+async function textsOf(own: string, inShell: Shell, command: 'list' | 'followed'): Promise<string[]> {
+  const said = await succeed(own, inShell, 'npx', 'sentinel', 'command', `notes/${command}`, '--json');
+  const { result } = JSON.parse(said) as { result: (string | { text: string })[] };
+  return result.map((note) => (typeof note === 'string' ? note : note.text));
 }
 
 /** The last line of `--json`: the report of a run. */
@@ -231,6 +244,65 @@ describe.skipIf(!registry)(`the package, installed${why}`, () => {
       command: 'notes/list',
       result: { length: 2 },
     });
+  });
+
+  test('brings a system that works through every door, and survives kill -9 with each row once', async () => {
+    const own = join(work, 'doors');
+    await installLike(project, own);
+    writeFileSync(join(own, 'notes.ts'), NOTES);
+    const systems = "import { notes } from './notes.ts'; export default { systems: [notes] };";
+    writeFileSync(join(own, 'sentinel.config.ts'), systems);
+    const model = await new ModelDouble().open();
+    const home = join(work, 'doors-home');
+    const there: Shell = { ...(await userShell()), ...model.env, SENTINEL_HOME: home };
+    onTestFinished(async () => {
+      await npx(own, there, 'down');
+      await model.close();
+    });
+    await succeed(own, there, 'npx', 'sentinel', 'trust', '--yes');
+    const written = (): Promise<string[]> => textsOf(own, there, 'list');
+    const run = async (name: string, rest: object, ...args: string[]): Promise<Done> => {
+      writeFileSync(join(own, `${name}.json`), JSON.stringify({ name, ...rest }));
+      return npx(own, there, args[0] ?? 'run', `${name}.json`, '--json', ...args.slice(1));
+    };
+    expect(await succeed(own, there, 'npx', 'sentinel', 'notes', 'add', 'a verb')).toBe('a verb');
+    model.next(callsTo('1', 'notes_add', { text: 'a model' }), says('Noted.'));
+    const asks = { type: 'llm', prompt: 'Note it.', model: MODEL, tools: ['notes/add'] };
+    const again = { ...add('a segment'), onError: 'skip', outputTo: 'again' };
+    const report = { type: 'sentinel', definition: { $ref: 'notes-report' }, outputTo: 'report' };
+    const segments = await run('segments', {
+      steps: [add('a segment'), again, asks, report],
+      outputs: { report: '$report' },
+    });
+    expect(segments.code, segments.err).toBe(0);
+    expect(segments.out).toContain('NOTE_THERE');
+    expect(await run('steps', { durability: 'step', steps: [add('a step')] })).toMatchObject({ code: 0 });
+    expect(await run('simulated', { steps: [add('nobody')] }, 'simulate')).toMatchObject({ code: 0 });
+    const agent = new Client({ name: 'an editor', version: '1' });
+    const args = ['sentinel-engine', 'mcp', 'serve'];
+    await agent.connect(new StdioClientTransport({ command: 'npx', args, cwd: own, env: there }));
+    await agent.callTool({ name: 'notes_add', arguments: { text: 'an agent' } });
+    await agent.close();
+    expect(await written()).toEqual(['a verb', 'a segment', 'a model', 'a step', 'an agent']);
+    const passes = 40;
+    const rests = { type: 'shell', command: 'sleep 0.2' };
+    const loop = { type: 'count', max: passes };
+    const counted = add('pass {{input.iteration}}');
+    const begun = await run('killed', { loop, steps: [counted, rests] }, 'run', '--detach', '--id', 'killed');
+    expect(begun.code, begun.err).toBe(0);
+    await expect.poll(async () => (await written()).length, { timeout: 60_000 }).toBeGreaterThan(8);
+    const workerOf = (): number | undefined => readServicesState(home)?.workers[0]?.process?.pid;
+    const killed = workerOf();
+    if (killed === undefined) throw new Error('bug: the project has no worker');
+    process.kill(killed, 'SIGKILL');
+    const followed = await npx(own, there, 'follow', 'killed', '--json');
+    expect(reportOf(followed)).toMatchObject({ outcome: 'completed' });
+    expect(workerOf()).not.toBe(killed);
+    const expected = Array.from({ length: passes }, (_, index) => `pass ${index + 1}`);
+    expect((await written()).slice(5)).toEqual(expected);
+    // The verb was said before a worker had the system.
+    const followers = async (): Promise<string[]> => (await textsOf(own, there, 'followed')).slice(-passes);
+    await expect.poll(followers, { timeout: 60_000 }).toEqual(expected);
   });
 
   test('goes on with a run under the next version', async () => {

@@ -1,5 +1,9 @@
 /** The tables that systems bring: made once, whole or not at all, and none but their own. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import * as z from 'zod';
+import { defineCommand } from '../../operations/command.ts';
+import { createRegistry } from '../../operations/registry.ts';
+import { BackgroundTasks, type TasksParts } from '../../worker/background/background-tasks.ts';
 import { type BackgroundTask, TablesRefused } from '../../prisma/store/contract/system-contract.ts';
 import { useStore } from './harness/opened.ts';
 
@@ -49,7 +53,7 @@ async function performed(task: BackgroundTask, isKept = true): Promise<string | 
 }
 
 const dueNow = (task: string): Promise<unknown> =>
-  opened.database.query('update system_background set next_at = now() where task = $1', [task]);
+  opened.database.query("update system_background set next_at = 'epoch' where task = $1", [task]);
 
 describe('background work', () => {
   test('is due at once, and then after its time, by one worker at a time', async () => {
@@ -71,6 +75,59 @@ describe('background work', () => {
     expect(await performed(task)).toBe('0 0');
     await opened.store.systems.openTask({ ...task, everyMs: 1 });
     await expect.poll(() => performed(task)).toBe('1 0');
+  });
+
+  test('says how long nothing is due, and that a run which is under way is to be looked at', async () => {
+    const { systems } = opened.store;
+    const tasks = [
+      { system: 'shelf', task: 'hourly', everyMs: 3_600_000 },
+      { system: 'shelf', task: 'by-run', everyMs: 60_000 },
+    ];
+    const [hourly, byRun] = tasks;
+    if (hourly === undefined || byRun === undefined) throw new Error('bug: there are two');
+    for (const task of tasks) await systems.openTask(task);
+    expect(await systems.untilDue(tasks)).toBeLessThanOrEqual(0);
+    await performed(hourly);
+    expect(await systems.untilDue([hourly])).toBeGreaterThan(3_590_000);
+    await systems.dueRun(byRun, () => 'run-of-it');
+    expect(await systems.untilDue(tasks)).toBe(0);
+    await systems.settleRun(byRun, 'run-of-it');
+    const ms = await systems.untilDue(tasks);
+    expect(ms).toBeGreaterThan(50_000);
+    // A second more: the clock of the machine may have stepped back between the two.
+    expect(ms).toBeLessThan(61_000);
+  });
+
+  test('is looked for when it is due, and not each second', async () => {
+    const { store } = opened;
+    let count = 0;
+    const sort = defineCommand({
+      name: 'shelf/sort',
+      permission: 'write',
+      speed: 'quick',
+      params: z.strictObject({}),
+      result: z.null(),
+      run: () => {
+        count += 1;
+        return Promise.resolve(null);
+      },
+    });
+    const looks = vi.spyOn(store.systems, 'dueTask');
+    const task = { system: 'shelf', task: 'rarely', everyMs: 3000, command: 'shelf/sort' };
+    const none = {} as unknown;
+    const performing = await BackgroundTasks.open({
+      store,
+      registry: createRegistry([sort]),
+      starting: none as TasksParts['starting'],
+      runs: none as TasksParts['runs'],
+      project: '/project',
+      tasks: [task],
+      say: () => undefined,
+    });
+    await expect.poll(() => count, { timeout: 10_000 }).toBe(2);
+    await performing?.close();
+    expect(looks.mock.calls.filter(([, { task: name }]) => name === 'rarely').length).toBeLessThanOrEqual(3);
+    looks.mockRestore();
   });
 
   test('that fails rests, longer each time, and what is held is told', async () => {

@@ -16,9 +16,14 @@ import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { BackgroundTask } from '../../prisma/store/contract/system-contract.ts';
 import { startRun, type RunServices } from '../../runs/start-run.ts';
 import { BackgroundLoop, rest } from './background-loop.ts';
+import { crashPoint } from '../../world/crash-points/crash-point.ts';
 
 const outageMs = 1_000;
 const lookMs = 1_000;
+/** A timer may end so much before its time. */
+const earlyMs = 5;
+/** Another worker may have asked for it sooner. */
+const restMax = 60_000;
 const callMs = 5_000;
 
 export interface PerformedTask extends BackgroundTask {
@@ -65,7 +70,8 @@ export class BackgroundTasks {
       const isQuick = this.#parts.registry.find(task.command)?.speed === 'quick';
       await (isQuick ? this.#atOnce(task) : this.#asRun(task));
     }
-    await rest(lookMs, signal);
+    const untilDue = await this.#parts.store.systems.untilDue(this.#parts.tasks);
+    await rest(Math.min(Math.max(untilDue + earlyMs, lookMs), restMax), signal);
   }
 
   async #atOnce(task: PerformedTask): Promise<void> {
@@ -75,6 +81,7 @@ export class BackgroundTasks {
     try {
       const due = await store.systems.dueTask(session, task);
       if (due === null) return;
+      crashPoint('task.held', { key: name });
       const context = quickContext({
         run: { handle: BACKGROUND_HANDLE, project, persona: name, definitionHash: '' },
         caller: { kind: 'background', name },
@@ -87,7 +94,9 @@ export class BackgroundTasks {
         timeoutMs: callMs,
       });
       await registry.run(task.command, {}, context);
+      crashPoint('task.performed', { key: name });
       await session.end();
+      crashPoint('task.committed', { key: name });
       store.signals.announce();
     } catch (error) {
       await session.close();
@@ -109,6 +118,7 @@ export class BackgroundTasks {
     }
     const run = await store.runs.find(handle);
     if (run === null || run.status === 'running' || run.status === 'paused') return;
+    crashPoint('task.ended', { handle });
     this.#started.delete(handle);
     if (run.status === 'failed')
       await this.#hold(
@@ -122,6 +132,7 @@ export class BackgroundTasks {
   /** Once, however often it is asked for, and by whichever worker. */
   async #start({ system, task, command }: PerformedTask, handle: string): Promise<void> {
     const { starting, project } = this.#parts;
+    crashPoint('task.named', { handle });
     await startRun(starting, {
       definition: {
         name: `${system}-${task}`,
@@ -136,6 +147,7 @@ export class BackgroundTasks {
       startedBy: 'background',
       saves: false,
     });
+    crashPoint('task.started', { handle });
     this.#started.add(handle);
   }
 

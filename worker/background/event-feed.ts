@@ -13,6 +13,7 @@ import type { Batch, FedCursor } from '../../prisma/store/contract/cursor-contra
 import type { OpenSession } from '../../prisma/store/contract/session-contract.ts';
 import type { Subscription } from '../../prisma/store/contract/subscription.ts';
 import { BackgroundLoop, rest } from './background-loop.ts';
+import { crashPoint } from '../../world/crash-points/crash-point.ts';
 
 const outageMs = 1_000;
 /** What rests after a failure is looked for again; of new events it hears. */
@@ -128,7 +129,11 @@ export class EventFeed {
     let batch: Batch | null = null;
     try {
       batch = await cursors.take(session, fed);
-      if (batch !== null) await fed.feed(batch, session);
+      if (batch !== null) {
+        crashPoint('feed.taken', { key: fed.name });
+        await fed.feed(batch, session);
+        crashPoint('feed.fed', { key: fed.name });
+      }
       await session.end();
     } catch (error) {
       if (batch === null) throw error;
@@ -137,6 +142,7 @@ export class EventFeed {
       await session.close();
     }
     if (batch === null) return 'nothing';
+    crashPoint('feed.committed', { key: fed.name });
     fed.fed?.();
     return 'given';
   }

@@ -11,6 +11,7 @@ import type { Store } from '../../prisma/store/contract/contract.ts';
 import { endInReason, settleRun, type OutsideEnd } from '../../runs/settle-run.ts';
 import { handleOf, WORKFLOW_TYPE } from '../../workflows/messages/messages.ts';
 import { BackgroundLoop, rest } from './background-loop.ts';
+import { crashPoint } from '../../world/crash-points/crash-point.ts';
 
 const LOOK_MS = 10_000;
 /** What a run wrote before it was ended may still be on its way to the store. */
@@ -65,7 +66,9 @@ export class LostRuns {
     const { runId } = await client.workflow.getHandle(workflow.workflowId).describe();
     if (runId !== workflow.runId) return;
     const at = workflow.closeTime?.getTime() ?? Date.now();
+    crashPoint('lost.found', { handle });
     await settleRun(store, run, { ...(await howItEnded(client, handle, workflow)), at });
+    crashPoint('lost.settled', { handle });
   }
 }
 

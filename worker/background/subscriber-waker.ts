@@ -8,6 +8,7 @@ import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { ClaimedRun } from '../../prisma/store/contract/event-contract.ts';
 import type { Subscription } from '../../prisma/store/contract/subscription.ts';
 import { BackgroundLoop, rest } from './background-loop.ts';
+import { crashPoint } from '../../world/crash-points/crash-point.ts';
 
 /** Small enough that other workers find something to do. */
 const batchMax = 100;
@@ -56,6 +57,7 @@ export class SubscriberWaker {
   }
 
   async #wakeAll(claims: readonly ClaimedRun[]): Promise<void> {
+    crashPoint('waker.claimed');
     const left = [...claims];
     const told: ClaimedRun[] = [];
     const take = async (): Promise<void> => {
@@ -69,6 +71,7 @@ export class SubscriberWaker {
       }
     };
     await Promise.all(Array.from({ length: signalsAtOnceMax }, take));
+    crashPoint('waker.woken');
     this.woken += told.length;
     await this.#parts.signals.told(told);
   }

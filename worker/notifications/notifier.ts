@@ -15,6 +15,7 @@ import type { EventFeed, Fed } from '../background/event-feed.ts';
 import { signatureHeader } from '../triggers/signature.ts';
 import { deliveryOf, questionIn } from './message.ts';
 import { noticeOf } from './notice.ts';
+import { crashPoint } from '../../world/crash-points/crash-point.ts';
 
 const LOOK_MS = 1_000;
 const OUTAGE_MS = 2_000;
@@ -96,8 +97,11 @@ export class Notifier {
 
   async #send(delivery: Delivery, signal: AbortSignal): Promise<void> {
     const { store } = this.#parts;
+    const at = { handle: delivery.handle, key: delivery.id };
+    crashPoint('notice.claimed', at);
     if (await this.#isAnswered(delivery)) return store.notifications.sent(delivery.id);
     const finding = await this.#post(delivery, signal);
+    crashPoint('notice.sent', at);
     if (finding === null) return store.notifications.sent(delivery.id);
     const isLate = Date.now() - delivery.madeAt > GIVEN_UP_AFTER_MS;
     if (isLate) this.#parts.say(`gave up telling ${addressOf(delivery.url)} of ${delivery.handle}: ${finding}`);

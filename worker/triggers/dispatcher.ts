@@ -23,6 +23,7 @@ import { isUnavailable } from '../../prisma/store/connection/unavailable.ts';
 import type { Subscription } from '../../prisma/store/contract/subscription.ts';
 import { BackgroundLoop } from '../background/background-loop.ts';
 import type { EventFeed, Fed } from '../background/event-feed.ts';
+import { crashPoint } from '../../world/crash-points/crash-point.ts';
 
 const STARTS_AT_ONCE = 20;
 const LEASE_MS = 15_000;
@@ -126,6 +127,7 @@ export class Dispatcher {
   async #start(start: ClaimedStart): Promise<Turn> {
     const { triggers } = this.#starting.store;
     const { trigger, event, handle } = start;
+    crashPoint('trigger.claimed', { handle });
     try {
       const definition = await this.#definition(trigger.definitionHash);
       if (definition === null) {
@@ -156,7 +158,9 @@ export class Dispatcher {
           origin: { type: 'event', trigger: trigger.id, event: event.name, seq: event.seq },
         },
       );
+      crashPoint('trigger.started', { handle });
       await triggers.settle(start, { state: 'started' });
+      crashPoint('trigger.settled', { handle });
     } catch (error) {
       await triggers.settle(start, this.#verdict(start, error));
     }

@@ -27,6 +27,7 @@ import { MessageReader } from '../webhooks/message-reader.ts';
 import { OtherDoors } from '../webhooks/other-doors.ts';
 import { SourceDoor } from '../webhooks/source-door.ts';
 import { type Message, verify } from './signature.ts';
+import { crashPoint } from '../../world/crash-points/crash-point.ts';
 
 export const BODY_BYTES_MAX = 256 * 1024;
 const ID_CHARS_MAX = 200;
@@ -187,12 +188,14 @@ export class Webhooks {
     const fault = eventDataFault(data, 'the body', BODY_BYTES_MAX);
     if (fault !== null) throw new Refusal(422, fault.message);
     const key = id ?? idOf(message, verdict.seconds);
+    crashPoint('webhook.proved', { key });
     const received = await this.#store.webhooks.receive({
       id: key,
       name,
       data,
       digest: digestOf([name], message.body),
     });
+    crashPoint('webhook.stored', { key });
     if (received === 'other')
       throw new Refusal(409, `the id "${key}" was used for another message; give each message an id of its own`);
     return { id: key, isNew: received === 'new' };

@@ -3,8 +3,10 @@
  * is lost with, the thread notes, or the next worker finds in the home (services/supervisor/steps-at-work.ts).
  */
 import { url as inspectorUrl } from 'node:inspector';
+import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
+import { ownRoot } from '../../services/home/package-root.ts';
 import { forgetAtWork, noteAtWork, takeEnded } from '../../services/supervisor/steps-at-work.ts';
 import { identifyProcess } from '../../services/processes/process-identity.ts';
 import type { StepUnderWay } from '../../services/supervisor/worker-process.ts';
@@ -48,7 +50,7 @@ export class LoopWatch {
     const { heap_size_limit: heapBytesMax } = getHeapStatistics();
     const parts: WatchParts = { beats, silentMs, databaseUrl, home, process: this.#process, heapBytesMax };
     // A heap of its own: where that of the worker is all but full, this thread still has room.
-    this.#thread = new Worker(new URL('watch-thread.js', import.meta.url), { workerData: parts, execArgv: [] });
+    this.#thread = new Worker(join(ownRoot, 'dist', 'worker', 'watch-thread.js'), { workerData: parts, execArgv: [] });
     this.#thread.unref();
     // A worker that is not watched serves all the same.
     this.#thread.on('error', () => undefined);

@@ -2,7 +2,9 @@
  * Reads messages of sources: small ones at once, large ones in threads, a few at a time, so that neither proving nor
  * parsing holds the event loop. What all of them keep in memory together is bounded.
  */
+import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { ownRoot } from '../../services/home/package-root.ts';
 import { Refusal } from './http-message.ts';
 import { readMessage, WHOLE_BYTES_MAX, type MessageRead, type MessageTask } from './read-message.ts';
 
@@ -53,7 +55,7 @@ export class MessageReader {
 
 function inThread(task: MessageTask): Promise<ReadBody> {
   return new Promise((resolve, reject) => {
-    const thread = new Worker(new URL('message-thread.js', import.meta.url), {
+    const thread = new Worker(join(ownRoot, 'dist', 'worker', 'message-thread.js'), {
       workerData: task,
       transferList: [task.body.buffer as ArrayBuffer],
       execArgv: [],

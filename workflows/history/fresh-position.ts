@@ -78,6 +78,7 @@ function renewBlock(block: BlockFrame, times: Times): void {
     case 'asked':
     case 'sleeping':
     case 'joining':
+    case 'acting':
       delete block.step;
       return;
     case 'model':
@@ -86,8 +87,11 @@ function renewBlock(block: BlockFrame, times: Times): void {
       block.step = { type: 'awaiting-event', since: times.now };
       return;
     case 'resting':
+      block.step = { type: 'resting', failure: step.failure };
+      return;
     case 'failed':
-      block.step = { type: step.type, failure: step.failure };
+      block.step = { type: 'failed', failure: step.failure };
+      if (step.doubt !== undefined) block.step.doubt = { ...step.doubt, block: { at: 0 }, startedAt: times.now };
       return;
     case undefined:
       return;

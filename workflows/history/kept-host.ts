@@ -4,6 +4,7 @@
  * execution where it stood. Pure, like the interpreter.
  */
 import type { Step } from '../../language/model.ts';
+import { isWalkedInSegment } from '../../interpreter/build-effect.ts';
 import { drive } from '../../interpreter/drive.ts';
 import {
   type Gate,
@@ -38,16 +39,24 @@ export interface ModelRecords {
 const noRecords: ModelRecords = { until: new Map(), turns: new Map(), callReply: () => ({ ok: true, value: null }) };
 
 class KeptHost extends PassingHost implements Host {
-  private readonly at: number;
-  private readonly position: Position;
+  readonly at: number;
+  readonly position: Position;
+  readonly input: RunInput;
   private readonly models: ModelRecords;
   private readonly replies = new Map<string, Reply>();
   private readonly reports = new Map<string, SegmentReport>();
+  /** Where the walk first came to a step that has no reply. */
+  stoppedAt: string | undefined;
 
-  constructor(at: number, position: Position, settlements: readonly Settlement[], models: ModelRecords) {
+  constructor(
+    { at, position, input }: Pick<KeptHost, 'at' | 'position' | 'input'>,
+    settlements: readonly Settlement[],
+    models: ModelRecords,
+  ) {
     super();
     this.at = at;
     this.position = position;
+    this.input = input;
     this.models = models;
     for (const settled of settlements) {
       if ('reply' in settled) this.replies.set(settled.key, settled.reply);
@@ -60,12 +69,20 @@ class KeptHost extends PassingHost implements Host {
   }
 
   gate(_strand: Strand, key: string, step: Step, isOpen: boolean): Gate {
+    const gate = this.gateAt(key, step, isOpen);
+    if (gate === 'yield') this.stoppedAt ??= key;
+    return gate;
+  }
+
+  private gateAt(key: string, step: Step, isOpen: boolean): Gate {
     const open = step.type === 'llm' ? openModels(this.position).find((frame) => frame.key === key) : undefined;
     // A model step is gone on with as far as its turns and calls had ended.
     if (open !== undefined) return this.replies.has(nextKeyOf(open)) || this.hasRecordOf(open) ? 'go' : 'yield';
     if (step.type === 'llm' && this.hasRecordOf({ key, turn: 1 })) return 'go';
-    if (isOpen || this.replies.has(key)) return 'go';
-    return this.reports.has(key) ? 'segment' : 'yield';
+    if (isOpen) return 'go';
+    // Of the first step of a segment that acted both are known.
+    if (this.reports.has(key)) return 'segment';
+    return this.replies.has(key) ? 'go' : 'yield';
   }
 
   /** A turn has an answer; of its calls none is open once the next turn has begun. */
@@ -99,6 +116,10 @@ class KeptHost extends PassingHost implements Host {
   }
 
   /** What was done before had it. */
+  override isInSegment(step: Step): boolean {
+    return isWalkedInSegment(step, this.input.catalogue, this.input.limits);
+  }
+
   override askForGroup(): Promise<GroupTurn> {
     return Promise.resolve({ state: 'taken' });
   }
@@ -116,26 +137,38 @@ function endedWell(settled: Settlement): boolean {
 export async function settlePosition(standing: Standing, settlements: readonly Settlement[]): Promise<Position> {
   const { inFlight } = standing;
   const kept = settlements.filter((settled) => inFlight.includes(settled.key) && endedWell(settled));
-  return kept.length === 0 ? standing.position : walkOn(standing, kept, noRecords);
+  return kept.length === 0 ? standing.position : (await walkOn(standing, kept, noRecords)).position;
+}
+
+/** The position, and the step at it, within a segment: as a commit of it says, and what acted then and ended well later. */
+export async function walkIntoSegment(
+  standing: Standing,
+  report: SegmentReport,
+  replies: { [key: string]: Reply },
+): Promise<Pick<Standing, 'position' | 'at'>> {
+  const ended = Object.entries(replies).map(([key, reply]) => ({ key, reply }));
+  const kept: Settlement[] = [{ key: standing.at, report }, ...ended.filter((settled) => endedWell(settled))];
+  const { position, stoppedAt } = await walkOn(standing, kept, noRecords);
+  return { position, at: stoppedAt ?? standing.at };
 }
 
 /** The position with what models had come to since. */
 export async function advanceModels(standing: Standing, models: ModelRecords): Promise<Position> {
-  return models.until.size === 0 ? standing.position : walkOn(standing, [], models);
+  return models.until.size === 0 ? standing.position : (await walkOn(standing, [], models)).position;
 }
 
 async function walkOn(
   { start, now, position }: Pick<Standing, 'start' | 'now' | 'position'>,
   kept: readonly Settlement[],
   models: ModelRecords,
-): Promise<Position> {
+): Promise<Pick<KeptHost, 'position' | 'stoppedAt'>> {
   const input = withoutLimits(runInputOf(start, '', position.loop.startedAt));
   const held = { ...position, paused: null, stopping: false };
-  const host = new KeptHost(now, held, kept, models);
+  const host = new KeptHost({ at: now, position: held, input }, kept, models);
   const walk = { input, position: held, host, textFields: textFieldsOf(input), isDecided: true as const };
   const flow = await drive(walkRun(walk), () => undefined);
   if (flow.kind !== 'yield') throw new Error(`bug: a position of a run under way was walked to its end (${flow.kind})`);
-  return held;
+  return { position: held, stoppedAt: host.stoppedAt };
 }
 
 /** Limits and approvals have been dealt with: these steps were begun. What a mode or a policy refused it refuses again. */

@@ -6,14 +6,8 @@
 import type { ItemsAgain } from '../../language/events/run-event.ts';
 import type { Variables } from '../../interpreter/effect.ts';
 import { stepKey } from '../../interpreter/keys.ts';
-import {
-  leaveStep,
-  openIn,
-  type BlockFrame,
-  type BranchFrame,
-  type ItemsFrame,
-  type OpenFrame,
-} from '../../interpreter/position.ts';
+import { leaveStep, openIn, type BlockFrame, type BranchFrame, type OpenFrame } from '../../interpreter/position.ts';
+import type { ItemsFrame } from '../../interpreter/items-frame.ts';
 
 /** A list by the key of its step, and which of its items are performed again; they count from 1. */
 export interface ListPick {

@@ -63,17 +63,19 @@ export class RetraceHost extends TemporalHost {
 
   override segment(strand: Strand, key: string, budget?: RunBudget): Promise<SegmentReport> {
     const { seq } = this.target;
-    if (seq !== null && isOfSegment(seq, segmentNumbers(this.walk.position.seq))) this.tell(key);
+    if (seq !== null && isOfSegment(seq, segmentNumbers(this.walk.position.seq)))
+      this.tell(key, undefined, this.journalKey(key));
     return this.watched(key, super.segment(strand, key, budget), (report) => ({ key, report }));
   }
 
-  override itemFails({ key }: Place, item: Strand): void {
+  override itemFails({ key }: Place, item: Strand): 'go' {
     const pick = this.pickOf(key);
     const isPicked = pick === 'failed' || pick?.includes(item.passes.at(-1) ?? 0) === true;
-    if (!isPicked || !('block' in item.frame)) return;
+    if (!isPicked || !('block' in item.frame)) return 'go';
     const block = throughJson(item.frame.block);
     // One that begins again is not kept.
     if (reopen(block, item, this.isVerdict)) this.keep(item, block, []);
+    return 'go';
   }
 
   /** Its frame is as the walk left it again once this has looked on. */
@@ -109,7 +111,7 @@ export class RetraceHost extends TemporalHost {
     retrace.line(line);
   }
 
-  private tell(at: string, items?: ItemsAgain[]): void {
+  private tell(at: string, items?: ItemsAgain[], segment?: string): void {
     if (this.isFound) return;
     this.isFound = true;
     const { position, input } = this.walk;
@@ -119,7 +121,7 @@ export class RetraceHost extends TemporalHost {
       start: startInputOf(input, input.limits),
       position: throughJson(position),
       inFlight: [...this.inFlight],
-      ...defined({ items }),
+      ...defined({ items, segment }),
     });
   }
 

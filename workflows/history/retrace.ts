@@ -25,6 +25,8 @@ export interface RetraceTarget {
 export interface Standing {
   /** The step asked for, or the first of the segment that holds it. */
   at: string;
+  /** What the segment that holds it is journaled under; absent where it begins with the step. */
+  segment?: string;
   /** By the run's clock. */
   now: number;
   start: StartInput;

@@ -43,8 +43,9 @@ import {
 } from './activity-options.ts';
 import { boundScope, endsLate } from './bound-scope.ts';
 import { Control } from './control.ts';
+import { detailsOf } from './details.ts';
 import { Editing } from './editing.ts';
-import { labelOf } from '../../interpreter/build-effect.ts';
+import { isWalkedInSegment, labelOf } from '../../interpreter/build-effect.ts';
 import { withUsageApart } from '../../interpreter/command-cost.ts';
 import { beginsSegment } from '../../interpreter/walk/segment-starts.ts';
 import { stepTimeLeft, turnRequest } from '../../interpreter/models/build-turn.ts';
@@ -69,10 +70,9 @@ import type { Flow, Reply, RunBudget } from '../../interpreter/effect.ts';
 import type { Allowed } from '../../interpreter/verdict.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { turnsGranted } from '../../interpreter/limits.ts';
-import { costSoFar } from '../../interpreter/models/model-turn.ts';
-import { openModels } from '../../interpreter/models/open-models.ts';
 import { isPlain } from '../../interpreter/walk/plain-steps.ts';
-import type { ModelFrame, Position } from '../../interpreter/position.ts';
+import type { Position } from '../../interpreter/position.ts';
+import { rowName } from '../../interpreter/segment-rows.ts';
 import { stepsAt, textFieldsOf } from '../../interpreter/program.ts';
 import { editedStrand } from '../../interpreter/edited-paths.ts';
 import { askLocally } from '../replay-order/local-activity.ts';
@@ -82,6 +82,7 @@ import { listenToTelling } from './telling.ts';
 import { nextEvent, type EventEnd } from './next-event.ts';
 import { Recording } from './recording.ts';
 import { agentReportOf, replyOf } from './replies.ts';
+import { performShell } from './shell-step.ts';
 import { TaskTime } from '../replay-order/task-time.ts';
 import { Waiting } from './waiting.ts';
 
@@ -141,7 +142,11 @@ export class TemporalHost extends LocalAnswers implements Host {
 
   /** No segment begins at a step that is open: it has or waits for an answer, or a segment had its key already. */
   private beginsSegment(step: Step, isOpen: boolean): boolean {
-    return this.hasSegments() && !isOpen && beginsSegment(step, this.walk.input.catalogue, this.walk.input.limits);
+    return this.hasSegments() && !isOpen && beginsSegment(step, this);
+  }
+
+  isInSegment(step: Step): boolean {
+    return isWalkedInSegment(step, this.walk.input.catalogue, this.walk.input.limits);
   }
 
   hasAgents(): boolean {
@@ -185,10 +190,9 @@ export class TemporalHost extends LocalAnswers implements Host {
 
   perform(strand: Strand, { effect }: Allowed): Promise<Reply> {
     switch (effect.type) {
-      case 'shell': {
-        const { command, args, cwd, env, files, stdin } = effect;
-        return this.asLongStep(this.activity(SHELL, effect, { command, args, cwd, env, files, stdin }));
-      }
+      case 'shell':
+        if (effect.begun !== undefined) this.showBegun(effect);
+        return this.asLongStep(performShell(effect, (request) => this.activity(SHELL, effect, request)));
       case 'command': {
         const reply = this.activity(effect.command, effect, effect.params);
         const { uses } = entryOf(this.walk.input.catalogue, effect.command);
@@ -210,6 +214,12 @@ export class TemporalHost extends LocalAnswers implements Host {
   private activity(type: string, effect: ActivityEffect, request: object): Promise<Reply> {
     const options = activityOptions(effect, this.queueOf(effect));
     return replyOf(effect.key, scheduleActivity(type, [request, ...stepOptions(effect)], options));
+  }
+
+  /** A segment recorded the start of the step, which this never heard of. */
+  private showBegun({ key, label }: Pick<ActivityEffect, 'key' | 'label'>): void {
+    this.control.current.set(key, label);
+    setCurrentDetails(detailsOf(this.control.state(), this.walk.position));
   }
 
   /** Undefined: that of the run. */
@@ -245,7 +255,7 @@ export class TemporalHost extends LocalAnswers implements Host {
         [input, request],
         segmentOptions(key, this.labelAt(key)),
       );
-      this.ended.push({ key: request.key, historyLength: workflowInfo().historyLength });
+      this.ended.push({ key: rowName(request.key, result.commits ?? 1), historyLength: workflowInfo().historyLength });
       if (this.time.isSpentBySegment(result)) await this.time.rest();
       return result;
     } catch (error) {
@@ -300,7 +310,7 @@ export class TemporalHost extends LocalAnswers implements Host {
   }
 
   /** A step begins one segment, and another for each time a limit was extended while it was at it. */
-  private journalKey(key: string): string {
+  protected journalKey(key: string): string {
     const granted = turnsGranted(this.walk.position);
     return granted === 0 ? key : `${key} ${granted}`;
   }
@@ -375,7 +385,7 @@ export class TemporalHost extends LocalAnswers implements Host {
   }
 
   suspended(): void {
-    if (this.recording.send()) setCurrentDetails(this.details());
+    if (this.recording.send()) setCurrentDetails(detailsOf(this.control.state(), this.walk.position));
   }
 
   /** Before history is left behind: nothing will replay the events that are still on their way. */
@@ -383,17 +393,4 @@ export class TemporalHost extends LocalAnswers implements Host {
     this.suspended();
     this.recording.settle();
   }
-
-  private details(): string {
-    const { status, iteration, steps, current, reason } = this.control.state();
-    const turns = new Map(openModels(this.walk.position).map((frame) => [frame.key, turnWords(frame)]));
-    const lines = [...current].slice(0, 20).map(({ key, label }) => `- \`${key}\` ${label}${turns.get(key) ?? ''}`);
-    const head = `**${status}**${reason === null ? '' : ` (${reason})`}, pass ${iteration}, ${steps} steps`;
-    return [head, '', ...lines].join('\n');
-  }
-}
-
-function turnWords(frame: ModelFrame): string {
-  const { tokens } = costSoFar(frame);
-  return `, turn ${frame.turn}${tokens === 0 ? '' : `, ${tokens} tokens so far`}`;
 }

@@ -16,10 +16,10 @@ const PATH_LENGTH_MAX = 4096;
 const ROOTS_MAX = 1000;
 const roots = new Map<string, string>();
 
-/** The real path of the project root. A step may have removed it: then nothing is made in its place. */
-function rootOf(project: string): string {
+/** The real path of the project root. A step may have removed it since it was looked for: then nothing is made in its place. */
+function rootOf(project: string, { again = false } = {}): string {
   const known = roots.get(project);
-  if (known !== undefined && lstatSync(known, { throwIfNoEntry: false }) !== undefined) return known;
+  if (known !== undefined && (!again || lstatSync(known, { throwIfNoEntry: false }) !== undefined)) return known;
   const root = realpathIfThere(project);
   if (root === null)
     throw new Failure(
@@ -53,15 +53,10 @@ export function accessOf({ confinement, reach }: Asking, { writes = false } = {}
 
 /** The absolute, real path of `path`, which need not exist; refuses what lies outside the project, and what is protected in it. */
 export function resolveInside(project: string, path: string, access: Access = {}): string {
-  const root = rootOf(project);
   if (path.includes('\0')) throw outside(path, 'holds a NUL byte');
   if (path.length > PATH_LENGTH_MAX)
     throw outside(`${path.slice(0, 80)}…`, `is longer than ${PATH_LENGTH_MAX} characters`);
-  // A path may be written from the project's own spelling of its root, or from the real one.
-  const spelled = resolve(project, path);
-  const wanted = isInside(resolve(project), spelled) ? join(root, relative(resolve(project), spelled)) : spelled;
-  if (!isInside(root, wanted)) throw outside(path, 'leads out of the project');
-  const real = realpathOfDeepest(wanted, path);
+  const { root, wanted, real } = placeOf(project, path);
   if (!isInside(root, real)) throw outside(path, 'leads out of the project through a symbolic link');
   // A link is protected by what it is called, and by what it leads to.
   const places = real === wanted ? [real] : [real, wanted];
@@ -70,6 +65,27 @@ export function resolveInside(project: string, path: string, access: Access = {}
     .find((protection) => isHeldBack(protection, { root, real }, access));
   if (refused) throw new Failure('PATH_PROTECTED', refusals[refused](path));
   return real;
+}
+
+/** What is there is below a root that is there. */
+function placeOf(project: string, path: string): { root: string; wanted: string; real: string } {
+  const known = rootOf(project);
+  const there = wantedIn(known, project, path);
+  const found = realpathIfThere(there);
+  if (found !== null) return { root: known, wanted: there, real: found };
+  const root = rootOf(project, { again: true });
+  const wanted = wantedIn(root, project, path);
+  return { root, wanted, real: realpathOfDeepest(wanted, path) };
+}
+
+/** A path may be written from the project's own spelling of its root, or from the real one. */
+function wantedIn(root: string, project: string, path: string): string {
+  const spelledRoot = resolve(project);
+  const spelled = resolve(spelledRoot, path);
+  const wanted =
+    spelledRoot !== root && isInside(spelledRoot, spelled) ? join(root, relative(spelledRoot, spelled)) : spelled;
+  if (!isInside(root, wanted)) throw outside(path, 'leads out of the project');
+  return wanted;
 }
 
 /** `real`: in the real root. */
@@ -116,6 +132,7 @@ const refusals: Record<Protection, (path: string) => string> = {
 };
 
 function isInside(root: string, path: string): boolean {
+  if (path.startsWith(root) && path[root.length] === sep) return true;
   const way = relative(root, path);
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }

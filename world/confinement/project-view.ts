@@ -69,7 +69,8 @@ function watchLives(root: string): Watch {
   return watch;
 }
 
-function live(root: string, ended: Promise<unknown>): void {
+/** A sandbox that is watched from now on. */
+export function live(root: string, ended: Promise<unknown>): void {
   const life = { root };
   living.add(life);
   for (const watch of watching) watch.isDisturbed ||= areRelated(watch.root, root);
@@ -160,16 +161,15 @@ export class ProjectView {
   }
 
   /**
-   * Lets the process go on when what it sees is right; otherwise what is wrong, and it has to be ended. `exit`
+   * Lets the process go on (`open`) when what it sees is right; otherwise what is wrong, and it has to be ended. `exit`
    * resolves when it has ended: what it complained of then is its own.
    */
-  async examine([info, gate]: readonly [Readable, Writable], exit: Promise<unknown>): Promise<Failure | null> {
+  async examine(info: Readable, exit: Promise<unknown>, open: () => void): Promise<Failure | null> {
     const left = exit.then(() => 'ended' as const);
-    gate.on('error', () => undefined);
     const found = await Promise.race([left, this.#look(info)]).finally(() => watching.delete(this.#watch));
     if (found !== null) return found === 'ended' ? null : found;
     live(this.#root, left);
-    gate.end('go');
+    open();
     return null;
   }
 
@@ -285,4 +285,10 @@ async function differs(mount: Mount, options: readonly string[] | undefined, see
     default:
       return mount.as satisfies never;
   }
+}
+
+/** A pipe that bwrap waits for: one that nobody reads any more says nothing. */
+export function gateOf(gate: Writable): () => void {
+  gate.on('error', () => undefined);
+  return () => void gate.end('go');
 }

@@ -24,7 +24,7 @@ import { type Dirent, existsSync, watch } from 'node:fs';
 import { lstat, readdir, rename } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import { foldersOfSentinel, HOME_ID, isKnownHome } from '../../services/home/home-records.ts';
+import { FOLDERS_NAMED_BY, foldersOfSentinel, HOME_ID, isKnownHome } from '../../services/home/home-records.ts';
 import { DEFINITION_ENDINGS, isDefinitionFile } from '../../language/read/text/definition-text.ts';
 import { isSecretFile, plainName, SECRET_GLOBS } from '../../language/rights/secret-files.ts';
 import { Failure } from '../failures/failures.ts';
@@ -38,11 +38,19 @@ import { listeningSockets } from './system-view.ts';
 const DEFINITIONS = 'sentinels';
 const RUN_LATER = [DEFINITIONS, 'sentinel.config.ts', 'sentinel.config.js', 'sentinel.config.mjs'];
 
-/** The folders that belong to this worker, as they resolve: its home, where its user's decisions are kept, its cache. */
-export const ownFolders = (): string[] => foldersOfSentinel().map(settled);
-
 /** Those that are there do not move while a worker runs, and every path of every step is held against them. */
 const realOfOwn = new Map<string, string>();
+let known: { named: string; folders: string[] } | undefined;
+
+/** The folders that belong to this worker, as they resolve: its home, where its user's decisions are kept, its cache. */
+export function ownFolders(): string[] {
+  const named = FOLDERS_NAMED_BY.map((name) => process.env[name]).join('\n');
+  if (known?.named === named) return known.folders;
+  const spelled = foldersOfSentinel();
+  const folders = spelled.map(settled);
+  if (spelled.every((path) => realOfOwn.has(path))) known = { named, folders };
+  return folders;
+}
 
 function settled(path: string): string {
   const before = realOfOwn.get(path);
@@ -68,7 +76,10 @@ export function protectionOf(root: string, real: string): Protection | null {
   let isInGit = false;
   for (const part of parts) {
     at = join(at, part);
-    if (isNamedHome(at, own) || isKnownHome(at)) return 'home';
+    if (isNamedHome(at, own)) return 'home';
+    // A file holds nothing.
+    if (at === real && !isFolder(at)) break;
+    if (isKnownHome(at)) return 'home';
     isInGit ||= isGitFolder(at);
   }
   const names = parts.map(plainName);
@@ -77,6 +88,8 @@ export function protectionOf(root: string, real: string): Protection | null {
   const isRunLater = RUN_LATER.includes(names[0] ?? '') || isInnerDefinition(names) || isEngine(root, real);
   return isRunLater ? 'run-later' : null;
 }
+
+const isFolder = (path: string): boolean => existsSync(`${path}${sep}.`);
 
 /** A definition of a folder in the project; packages are run by nobody who stands in them. */
 const isInnerDefinition = (names: readonly string[]): boolean =>

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { helperEnvironment, runHelper } from '../own-programs/helper-programs.ts';
-import { ProjectView } from './project-view.ts';
+import { gateOf, ProjectView } from './project-view.ts';
 
 const probeMs = 5_000;
 const viewMs = 10_000;
@@ -98,7 +98,7 @@ export async function tryView(program: string, options: readonly string[]): Prom
       child.once('error', () => resolve(null));
     });
     const [info, gate] = child.stdio.slice(-2);
-    const examined = view.examine([info as Readable, gate as Writable], exit);
+    const examined = view.examine(info as Readable, exit, gateOf(gate as Writable));
     const found = await Promise.race([examined, sleep(viewMs, 'late' as const, { ref: false })]);
     if (found !== null) child.kill('SIGKILL');
     const code = await exit;

@@ -61,6 +61,13 @@ export const SHELL_BOUNDS = {
   drainMs: 1_000,
   timeoutMsMax: 2 ** 31 - 1,
 
+  /** How long after a step's own time the keeper of its process ends it, where no worker has. */
+  keeperLateMs: 1_000,
+  /** What a process may have written that no worker has read; then it is held, as a full pipe would hold it. */
+  unreadBytesMax: 256 * MIB,
+  /** Start and end of a stream that stay on disk, as its keeper has it (`8 << 20`); what lies between is given back once it was read. */
+  keptEdgeBytes: 8 * MIB,
+
   /** One argument or one variable: Linux allows 128 KiB. */
   argumentBytesMax: 100 * KIB,
   /** All arguments and variables together: macOS allows 1 MiB. */

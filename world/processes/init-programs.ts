@@ -8,36 +8,61 @@
  * - N2 SIGUSR1 to either kills all that is below, without a pause in which something could get away: who
  *      loses its parent becomes a child of the one that kills.
  * - N3 When one of them ends before its time, the other kills all that is below.
+ * - N4 Where it is asked to, it gives the program pipes, so that whatever opens `/dev/stdin` or `/dev/stderr` by name finds
+ *      what a shell would give it: a file would be emptied, and a socket cannot be opened. The guard writes what comes to
+ *      its own streams, and reports an end when all that was printed before it is written.
  *
- * Arguments: the numbers of prctl, setsid and prlimit64; the descriptor, or 0 for none; the mark and its hard bound
- * (step-mark.ts); the bound on data, or 0; the program and its arguments. Its variables begin with `S_`: none of them reaches this program.
+ * With a folder it is the keeper of a process that outlives its worker (kept/kept-folder.ts):
+ *
+ * - N5 `who` is there before the program runs, and the program does not run where it cannot be written.
+ * - N6 `outcome` is there, whole, once the program has ended. Its place was taken before, so that a full disk does not
+ *      keep it away. Where the guard was killed, the init writes it.
+ * - N7 Time and memory are bounded without a worker: what passes them is ended, and `reason` says so.
+ * - N8 What is printed faster than it is read, or than there is room for, waits in the pipe; what was read is given back to
+ *      the disk. What was printed before the program ended is there before `outcome`.
+ *
+ * Arguments: the numbers of prctl, setsid, prlimit64, setitimer and fallocate; the descriptor, or 0 for none; the mark
+ * and its hard bound (step-mark.ts); the bound on data, or 0; how many descriptors above the streams are the program's
+ * alone; 1 where it has pipes; the folder, or nothing, and its bounds: seconds of time and of grace, kilobytes of memory and bytes of output,
+ * each 0 for none; the program and its arguments. Its variables begin with `S_`: none of them reaches this program.
  */
 export const INIT_NAME = 'sentinel-init';
 
 export const perlInit = String.raw`# sentinel-init: holds the processes of a step together
-my ($prctl, $setsid, $prlimit, $descriptor, $mark, $markMax, $data, @program) = @ARGV;
-$_ += 0 for $prctl, $setsid, $prlimit, $descriptor, $mark, $markMax, $data;
+my ($prctl, $setsid, $prlimit, $setitimer, $fallocate, $descriptor, $mark, $markMax, $data, $inherited,
+  $isPiped, $folder, $seconds, $grace, $memory, $most, @program) = @ARGV;
+$_ += 0 for $prctl, $setsid, $prlimit, $setitimer, $fallocate, $descriptor, $mark, $markMax, $data, $inherited,
+  $isPiped, $seconds, $grace, $memory, $most;
 my $name = "sentinel-init";
 my $guard = $$;
 my @deaf = qw(HUP INT QUIT PIPE ALRM TERM USR2 TSTP TTIN TTOU);
 
+sub text { my ($path) = @_; local $/; open my $file, "<", $path or return ""; return scalar(<$file>) // ""; }
+
 sub children {
-  if (open my $file, "<", "/proc/$$/task/$$/children") { local $/; return split " ", <$file> // ""; }
-  opendir my $folder, "/proc" or return;
-  return grep {
-    local $/;
-    /^\d+$/ && open(my $file, "<", "/proc/$_/stat") && (<$file> // "") =~ /.*\) \S (\d+)/s && $1 == $$
-  } readdir $folder;
+  my ($pid) = @_;
+  opendir my $tasks, "/proc/$pid/task" or return;
+  my @found = map { split " ", text("/proc/$pid/task/$_/children") } grep { /^\d+$/ } readdir $tasks;
+  return @found if @found || -e "/proc/$pid/task/$pid/children";
+  opendir my $all, "/proc" or return;
+  return grep { /^\d+$/ && text("/proc/$_/stat") =~ /.*\) \S (\d+)/s && $1 == $pid } readdir $all;
 }
+
+sub below { my ($pid) = @_; return map { ($_, below($_)) } children($pid); }
+
+my ($report, $status, $isTold, $isAsked, $hears, $says, $feed, @pumps);
 
 sub finish {
   for (my $pause = 0; ; $pause += $pause < 0.1 ? 0.0005 : 0) {
-    kill "KILL", children();
+    kill "KILL", children($$);
     my $ended;
     1 while ($ended = waitpid -1, 1) > 0;
-    exit 0 if $ended < 0;
+    last if $ended < 0;
     select undef, undef, undef, $pause;
   }
+  pump($_) for @pumps;
+  outcome($status // 9);
+  exit 0;
 }
 
 sub bound {
@@ -49,14 +74,176 @@ sub bound {
   syscall($prlimit, 0, $what, $wanted, 0);
 }
 
-sub quiet { close STDIN; close STDOUT; close STDERR; }
+sub quiet {
+  close STDIN; close STDOUT; close STDERR;
+  for my $own (3 .. 2 + $inherited) { open my $file, "<&=", $own; close $file if $file; }
+}
+
+sub uptime { return (split " ", text("/proc/uptime"))[0]; }
+
+sub fill {
+  my ($file, $text) = @_;
+  return (syswrite($file, sprintf("%-63s\n", $text)) // 0) == 64 && close $file;
+}
+
+sub put {
+  my ($as, $text) = @_;
+  open my $file, ">", "$folder/$as.new" or return 0;
+  return fill($file, $text) && rename "$folder/$as.new", "$folder/$as";
+}
+
+sub outcome {
+  my ($status) = @_;
+  return if $folder eq "" || ! open my $file, "+<", "$folder/outcome.new";
+  my $left = (grep { $_->{from} } @pumps) ? "open" : "closed";
+  fill($file, "exit $status " . uptime() . " $left") and rename "$folder/outcome.new", "$folder/outcome";
+}
+
+sub because {
+  my ($why) = @_;
+  return 0 if ! sysopen my $file, "$folder/reason", 193, 0600;
+  syswrite $file, "$why\n";
+  return 1;
+}
+
+my ($end, $killAt, $isHeld, $ticks) = (0, 0, 0, 0);
+
+sub look {
+  my $now = uptime();
+  if ($end && $now > $end) {
+    my @all = below($$);
+    if (!$killAt) { because("timeout"); kill "CONT", @all; kill "TERM", @all; $killAt = $now + $grace; }
+    kill "KILL", @all if $now > $killAt;
+  }
+  if ($memory && ++$ticks % 5 == 0) {
+    my $used = 0;
+    for (below($$)) { my $status = text("/proc/$_/status"); $used += $1 while $status =~ /^Rss(?:Anon|Shmem):\s+(\d+)/mg; }
+    if ($used > $memory) { because("memory $used"); kill "KILL", below($$); }
+  }
+}
+
+sub piped {
+  my ($name, $to) = @_;
+  open my $file, ">>&", $to or die "sentinel: $!\n";
+  pipe my $from, my $into or die "sentinel: $!\n";
+  fcntl $from, 4, 2048;
+  # A file never has to be waited for.
+  fcntl $file, 4, 2048 if $folder eq "";
+  return { name => $name, file => $file, from => $from, into => $into, left => "", bytes => 0 };
+}
+
+sub closed { my ($pump) = @_; close delete $pump->{from} if $pump->{from}; close $pump->{file}; $pump->{left} = ""; }
+
+sub pump {
+  my ($pump) = @_;
+  # Not between a write and what is noted of it.
+  local $SIG{USR1} = sub { $isAsked = 1 };
+  for (my $turns = 0; $turns < 32; $turns++) {
+    if ($pump->{left} ne "") {
+      my $written = syswrite $pump->{file}, $pump->{left};
+      # Nobody reads it any more: the program is told as by a pipe of its own.
+      return $! == 32 && closed($pump) if !$written;
+      $pump->{bytes} += $written;
+      substr $pump->{left}, 0, $written, "";
+      next;
+    }
+    return if !$pump->{from};
+    my $got = sysread $pump->{from}, $pump->{left}, 65536;
+    return if !defined $got;
+    closed($pump) if !$got;
+  }
+}
+
+sub fed {
+  open my $file, "<&", \*STDIN or die "sentinel: $!\n";
+  pipe my $from, my $into or die "sentinel: $!\n";
+  fcntl $into, 4, 2048;
+  return { file => $file, from => $from, into => $into, left => "" };
+}
+
+sub feed {
+  local $SIG{USR1} = sub { $isAsked = 1 };
+  if ($feed->{left} eq "") { sysread $feed->{file}, $feed->{left}, 65536 or undef $feed; return; }
+  my $written = syswrite $feed->{into}, $feed->{left};
+  if ($written) { substr $feed->{left}, 0, $written, ""; }
+  elsif ($! != 11) { undef $feed; }
+}
+
+sub held {
+  my @read = split " ", text("$folder/read");
+  my $waiting = 0;
+  for my $pump (@pumps) {
+    my $read = shift(@read) || 0;
+    $waiting += $pump->{bytes} - $read;
+    my $from = 8 << 20;
+    my $length = ($read - 2 * $from) & ~4095;
+    next if $length <= $from || ! open my $file, "+<", "$folder/$pump->{name}";
+    syscall($fallocate, fileno $file, 3, $from, $length) if (stat $file)[12] * 512 > 4 * $from;
+  }
+  $isHeld = $waiting > ($isHeld ? $most / 2 : $most);
+}
+
+sub watch {
+  my $said = "";
+  while ($hears || defined $status && !$isTold) {
+    finish() if $isAsked;
+    my @full = grep { $_->{left} ne "" } @pumps;
+    my @ready = $isHeld ? () : grep { $_->{from} && $_->{left} eq "" } @pumps;
+    my $bits = "";
+    vec($bits, fileno $_, 1) = 1 for $hears || (), map { $_->{from} } @ready;
+    my $eager = "";
+    if ($feed && $feed->{left} ne "") { vec($eager, fileno $feed->{into}, 1) = 1; }
+    elsif ($feed) { vec($bits, fileno $feed->{file}, 1) = 1; }
+    if ($folder eq "") { vec($eager, fileno $_->{file}, 1) = 1 for @full; }
+    my $isLong = $most && grep { $_->{bytes} > 4 << 20 } @pumps;
+    my $isSlow = $isHeld || $isLong || $folder ne "" && @full;
+    my $found = select $bits, $eager, undef, $isSlow ? 0.2 : undef;
+    $bits = $eager = "" if $found < 0;
+    feed() if $feed && ($feed->{left} eq "" ? vec $bits, fileno $feed->{file}, 1 : vec $eager, fileno $feed->{into}, 1);
+    pump($_) for @full, grep { vec $bits, fileno $_->{from}, 1 } @ready;
+    held() if $isLong;
+    if ($hears && vec $bits, fileno $hears, 1) {
+      undef $hears if !sysread $hears, $said, 4096, length $said;
+      syswrite $report, $1 if $said =~ s/^(pid \d+\n)//;
+      $status = $1 if $said =~ s/^exit (\d+)\n//;
+    }
+    told() if defined $status;
+  }
+}
+
+sub told {
+  if ($isTold) {
+    return if $isTold > 1 || grep { $_->{from} } @pumps;
+    if ($folder ne "") { open my $file, ">", "$folder/closed"; }
+    return $isTold = 2;
+  }
+  pump($_) for @pumps;
+  return if (grep { $_->{left} ne "" } @pumps) && !($end && uptime() > $end + $grace);
+  $isTold = (grep { $_->{from} } @pumps) ? 1 : 2;
+  outcome($status);
+  syswrite $report, "exit $status\n";
+}
 
 syscall($prctl, 36, 1, 0, 0, 0) == 0 or die "sentinel: no subreaper: $!\n";
 syscall($prctl, 15, $name, 0, 0, 0);
 my ($how, $where) = $descriptor ? (">&=", $descriptor) : (">", "/dev/null");
-open my $report, $how, $where or die "sentinel: no descriptor $descriptor: $!\n";
+open $report, $how, $where or die "sentinel: no descriptor $descriptor: $!\n";
 $SIG{$_} = "IGNORE" for @deaf;
 $SIG{USR1} = \&finish;
+if ($isPiped) {
+  @pumps = (piped("out", \*STDOUT), piped("err", \*STDERR));
+  $feed = fed() if -f STDIN || -S STDIN;
+  pipe $hears, $says or die "sentinel: $!\n";
+}
+if ($folder ne "") {
+  my $boot = substr text("/proc/sys/kernel/random/boot_id"), 0, 8;
+  my ($space) = (readlink("/proc/self/ns/pid") // "") =~ /(\d+)/;
+  my $start = (split " ", substr(text("/proc/$$/stat"), rindex(text("/proc/$$/stat"), ")") + 2))[19];
+  $end = uptime() + $seconds if $seconds;
+  my $isKept = open my $place, ">", "$folder/outcome.new";
+  $isKept &&= fill($place, "") && put("who", "$boot $space $$ $start");
+  die "sentinel: $folder cannot be written: $!\n" if !$isKept;
+}
 
 my $init = fork;
 die "sentinel: $!\n" unless defined $init;
@@ -68,6 +255,8 @@ if ($init == 0) {
   die "sentinel: $!\n" unless defined $main;
   if ($main == 0) {
     close $report;
+    if ($feed) { open STDIN, "<&", $feed->{from}; }
+    if (@pumps) { open STDOUT, ">&", $pumps[0]{into}; open STDERR, ">&", $pumps[1]{into}; }
     $SIG{$_} = "DEFAULT" for @deaf, "USR1";
     syscall($setsid);
     bound(10, $mark, $markMax);
@@ -79,124 +268,33 @@ if ($init == 0) {
     exit 126;
   }
   quiet();
+  $report = $says if $isPiped;
+  @pumps = ();
+  undef $feed;
+  undef $hears;
   syswrite $report, "pid $main\n";
+  if ($folder ne "") {
+    $SIG{ALRM} = \&look;
+    my $often = pack "q4", 0, 200000, 0, 200000;
+    syscall($setitimer, 0, $often, 0);
+  }
   while ((my $ended = wait) > 0) {
     next if $ended != $main;
-    syswrite $report, "exit $?\n";
+    $status = $?;
+    syswrite $report, "exit $status\n";
     finish() unless $descriptor;
   }
   exit 0;
 }
-close $report;
 quiet();
-while ((my $ended = wait) > 0) { last if $ended == $init; }
+if (!$isPiped) {
+  close $report;
+  while ((my $ended = wait) > 0) { last if $ended == $init; }
+} else {
+  close $says;
+  close delete $_->{into} for @pumps;
+  close delete $feed->{from} if $feed;
+  watch();
+}
 finish();
-`;
-
-export const pythonInit = String.raw`# sentinel-init: holds the processes of a step together
-import ctypes, os, resource, signal, sys, time
-_, _, _, descriptor, mark, mark_max, data = map(int, sys.argv[1:8])
-program = [os.fsencode(each) for each in sys.argv[8:]]
-report = descriptor or os.open("/dev/null", os.O_WRONLY)
-prctl = ctypes.CDLL(None).prctl
-guard = os.getpid()
-deaf = [getattr(signal, "SIG" + name) for name in "HUP INT QUIT PIPE ALRM TERM USR2 TSTP TTIN TTOU".split()]
-
-def children():
-    own = os.getpid()
-    try:
-        with open("/proc/%d/task/%d/children" % (own, own)) as file:
-            return [int(pid) for pid in file.read().split()]
-    except OSError:
-        pass
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open("/proc/%s/stat" % pid, "rb") as file:
-                if int(file.read().rpartition(b")")[2].split()[1]) == own:
-                    found.append(int(pid))
-        except (OSError, IndexError):
-            pass
-    return found
-
-def finish(*_):
-    pause = 0
-    while True:
-        for pid in children():
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except OSError:
-                pass
-        try:
-            while os.waitpid(-1, os.WNOHANG)[0] > 0:
-                pass
-        except ChildProcessError:
-            os._exit(0)
-        time.sleep(pause)
-        pause = min(pause + 0.0005, 0.1)
-
-def bound(what, soft, hard):
-    try:
-        most = resource.getrlimit(what)[1]
-        resource.setrlimit(what, (soft, hard if most == resource.RLIM_INFINITY else min(hard, most)))
-    except (OSError, ValueError):
-        pass
-
-def quiet():
-    for each in (0, 1, 2):
-        os.close(each)
-
-if prctl(36, 1, 0, 0, 0) != 0:
-    sys.exit("sentinel: no subreaper")
-prctl(15, b"sentinel-init", 0, 0, 0)
-for each in deaf:
-    signal.signal(each, signal.SIG_IGN)
-signal.signal(signal.SIGUSR1, finish)
-
-init = os.fork()
-if init == 0:
-    if prctl(36, 1, 0, 0, 0) != 0:
-        sys.exit("sentinel: no subreaper")
-    prctl(1, int(signal.SIGUSR1), 0, 0, 0)
-    if os.getppid() != guard:
-        os._exit(1)
-    main = os.fork()
-    if main == 0:
-        os.close(report)
-        for each in [*deaf, signal.SIGUSR1, signal.SIGXFSZ]:
-            signal.signal(each, signal.SIG_DFL)
-        os.setsid()
-        bound(10, mark, mark_max)
-        if data:
-            bound(resource.RLIMIT_DATA, data, data)
-        env = {name[2:]: value for name, value in os.environb.items() if name.startswith(b"S_")}
-        os.environb.clear()
-        os.environb.update(env)
-        try:
-            os.execvpe(program[0], program, env)
-        except OSError as error:
-            os.write(2, b"sentinel: %s: %s\n" % (program[0], os.strerror(error.errno).encode()))
-        os._exit(126)
-    quiet()
-    os.write(report, b"pid %d\n" % main)
-    try:
-        while True:
-            ended, status = os.wait()
-            if ended == main:
-                try:
-                    os.write(report, b"exit %d\n" % status)
-                except OSError:
-                    pass
-                if not descriptor:
-                    finish()
-    except ChildProcessError:
-        os._exit(0)
-os.close(report)
-quiet()
-try:
-    while os.wait()[0] != init:
-        pass
-except ChildProcessError:
-    pass
-finish()
 `;

@@ -2,6 +2,7 @@
  * A shell whose worker dies lives on: nobody can end it from inside. Its successor does. Every
  * child carries its step and its worker in its environment, and so does all that it starts.
  */
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { Failure } from '../failures/failures.ts';
 import { SHELL_BOUNDS } from './bounds.ts';
@@ -32,7 +33,8 @@ export async function endStep(handle: string, key: string, graceMs: number = SHE
 
 /**
  * Ends the steps of workers of this host that are no more; returns their markers. Steps of living
- * workers, and of workers on other hosts, are left alone.
+ * workers, and of workers on other hosts, are left alone, and so are processes that are kept: whoever looks after
+ * the home in which they are, which may be another, ends those that nobody waits for.
  */
 export async function sweepOrphans(graceMs: number = SHELL_BOUNDS.graceMs): Promise<string[]> {
   const orphans = (await findOrphans()).map((marked) => marked.step);
@@ -47,15 +49,16 @@ async function findOrphans(): Promise<MarkedProcess[]> {
   for (const marked of await findMarked()) {
     const gone = isGone.get(marked.worker) ?? (await isWorkerGone(marked.worker));
     isGone.set(marked.worker, gone);
-    if (gone) orphans.push(marked);
+    const isKept = marked.kept !== '' && existsSync(marked.kept);
+    if (gone && !isKept) orphans.push(marked);
   }
   return orphans;
 }
 
-/** Only for workers of this host; nobody here can tell of another. */
-export async function isWorkerGone(worker: string): Promise<boolean> {
+/** Only for workers of this host; nobody here can tell of another. `isOfThisHost`: it is, whatever its name was then. */
+export async function isWorkerGone(worker: string, { isOfThisHost = false } = {}): Promise<boolean> {
   const match = /^([^:]*):(\d+):([^]*)$/.exec(worker);
-  if (match === null || match[1] !== hostname()) return false;
+  if (match === null || (match[1] !== hostname() && !isOfThisHost)) return false;
   return (await processStart(Number(match[2]))) !== match[3];
 }
 

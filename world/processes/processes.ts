@@ -14,11 +14,16 @@ export const STEP_MARKER = 'SENTINEL_STEP';
 /** `<host>:<pid>:<start>` of the worker that started it; the start time tells reused ids apart. */
 export const WORKER_MARKER = 'SENTINEL_WORKER';
 
+/** Of a process that outlives its worker: the folder in which it is kept (kept/kept-folder.ts). */
+export const KEPT_MARKER = 'SENTINEL_KEPT';
+
 export interface MarkedProcess {
   pid: number;
   group: number;
   step: string;
   worker: string;
+  /** Empty where it ends with its worker. */
+  kept: string;
 }
 
 interface ProcessState {
@@ -92,7 +97,13 @@ async function scanProc(): Promise<MarkedProcess[]> {
     const step = valueOf(variables, STEP_MARKER);
     const state = await readState(pid);
     if (step === null || state === null) continue;
-    marked.push({ pid, group: state.group, step, worker: valueOf(variables, WORKER_MARKER) ?? '' });
+    marked.push({
+      pid,
+      group: state.group,
+      step,
+      worker: valueOf(variables, WORKER_MARKER) ?? '',
+      kept: valueOf(variables, KEPT_MARKER) ?? '',
+    });
   }
   return marked;
 }
@@ -105,7 +116,13 @@ async function scanPs(): Promise<MarkedProcess[]> {
     const words = (match?.[4] ?? '').split(' ');
     const step = valueOf(words, STEP_MARKER);
     if (match === null || step === null || match[3]?.startsWith('Z') === true) continue;
-    marked.push({ pid: Number(match[1]), group: Number(match[2]), step, worker: valueOf(words, WORKER_MARKER) ?? '' });
+    marked.push({
+      pid: Number(match[1]),
+      group: Number(match[2]),
+      step,
+      worker: valueOf(words, WORKER_MARKER) ?? '',
+      kept: valueOf(words, KEPT_MARKER) ?? '',
+    });
   }
   return marked;
 }

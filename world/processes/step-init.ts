@@ -9,7 +9,8 @@ import { constants } from 'node:os';
 import { execa } from 'execa';
 import { findHelper, helperEnvironment, helperPath } from '../own-programs/helper-programs.ts';
 import type { Launch } from '../confinement/sandbox.ts';
-import { INIT_NAME, perlInit, pythonInit } from './init-programs.ts';
+import { INIT_NAME, perlInit } from './init-programs.ts';
+import { pythonInit } from './init-python.ts';
 
 export interface StepInit {
   /** What runs it. */
@@ -23,8 +24,11 @@ export interface Mark {
   most: number;
 }
 
-/** prctl, setsid, prlimit64. */
-const CALLS: Readonly<Record<string, readonly number[]>> = { x64: [157, 112, 302], arm64: [167, 157, 261] };
+/** prctl, setsid, prlimit64, setitimer, fallocate. */
+const CALLS: Readonly<Record<string, readonly number[]>> = {
+  x64: [157, 112, 302, 38, 285],
+  arm64: [167, 157, 261, 103, 47],
+};
 
 export interface Language {
   name: string;
@@ -37,32 +41,40 @@ export const LANGUAGES: readonly Language[] = [
   { name: 'python3', args: ['-I', '-S', '-c', pythonInit] },
 ];
 
-const probeMs = 5_000;
+const probeMs = 10_000;
 let known: Promise<StepInit | null> | undefined;
 
 /** It is tried, not guessed, once for each worker; null where there is none. */
-export function findInit(): Promise<StepInit | null> {
+export async function findInit(): Promise<StepInit | null> {
   known ??= probe(LANGUAGES);
-  return known;
+  try {
+    return await known;
+  } catch {
+    // The host was too busy to say; the next step asks again.
+    known = undefined;
+    return null;
+  }
 }
 
-export async function probe(languages: readonly Language[]): Promise<StepInit | null> {
+/** Throws where one did not answer. */
+export async function probe(languages: readonly Language[], withinMs: number = probeMs): Promise<StepInit | null> {
   const calls = process.platform === 'linux' ? CALLS[process.arch] : undefined;
   if (calls === undefined) return null;
   for (const { name, args } of languages) {
     const program = findHelper(name);
     if (program === null) continue;
     const init = { program, args: [...args, ...calls.map(String)] };
-    if (await works(init)) return init;
+    if (await works(init, withinMs)) return init;
   }
   return null;
 }
 
 /** A process that lost its parent has to be waited for: that takes a subreaper. */
-async function works(init: StepInit): Promise<boolean> {
+async function works(init: StepInit, withinMs: number): Promise<boolean> {
   const orphan = { file: '/bin/sh', args: ['-c', '(sleep 0.02; echo after) & exit 3'], cwd: '/', env: {} };
   const { file, args, env } = underInit({ ...orphan, env: { PATH: helperPath() } }, init, {
     mark: { own: 0, most: 0 },
+    isPiped: true,
   });
   const tried = await execa(file, args, {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
@@ -71,8 +83,10 @@ async function works(init: StepInit): Promise<boolean> {
     extendEnv: false,
     detached: true,
     reject: false,
-    timeout: probeMs,
+    timeout: withinMs,
+    killSignal: 'SIGKILL',
   });
+  if (tried.timedOut) throw new Error(`${init.program} did not answer in time`);
   const [, , , report] = tried.stdio;
   return tried.stdout === 'after' && /^pid \d+\nexit 768$/.test(typeof report === 'string' ? report : '');
 }
@@ -81,21 +95,46 @@ export interface Below {
   mark: Mark;
   dataBytes?: number;
   markers?: Record<string, string>;
-  /** Whether somebody reads on descriptor 3 what becomes of it. */
+  /** Whether somebody reads on a descriptor what becomes of it: the one behind those that are the program's alone. */
   isTold?: boolean;
+  /** Whether it has pipes for its streams, in place of what is given (init-programs.ts). One that is kept has. */
+  isPiped?: boolean;
+  /** Where it is kept so that it outlives its worker, and what holds for it without one. */
+  kept?: KeptBelow;
 }
+
+export interface KeptBelow {
+  folder: string;
+  timeoutMs: number;
+  graceMs: number;
+  memoryMb?: number;
+  /** What it may have written that nobody has read. */
+  outputBytes: number;
+}
+
+function keptArguments(kept: KeptBelow | undefined): string[] {
+  if (kept === undefined) return ['', '0', '0', '0', '0'];
+  const { folder, timeoutMs, graceMs, memoryMb = 0, outputBytes } = kept;
+  return [folder, ...[timeoutMs / 1000, graceMs / 1000, memoryMb * 1024, outputBytes].map(String)];
+}
+
+/** Descriptors above the streams that are the process's alone: what it is told, what it sees, and two pipes of its sandbox. */
+export const inheritedBy = ({ told = [], view }: Launch): number =>
+  told.length + (view === undefined ? 0 : view.descriptors.length + 2);
 
 /** The same process, below an init. */
 export function underInit(
   launch: Launch,
   { program, args }: StepInit,
-  { mark, dataBytes = 0, markers = {}, isTold = true }: Below,
+  { mark, dataBytes = 0, markers = {}, isTold = true, kept, isPiped = kept !== undefined }: Below,
 ): Launch {
   const own = Object.entries(launch.env).map(([name, value]) => [`S_${name}`, value] as const);
+  const inherited = inheritedBy(launch);
+  const bounds = [isTold ? 3 + inherited : 0, mark.own, mark.most, dataBytes, inherited, Number(isPiped)].map(String);
   return {
     ...launch,
     file: program,
-    args: [...args, ...[isTold ? 3 : 0, mark.own, mark.most, dataBytes].map(String), launch.file, ...launch.args],
+    args: [...args, ...bounds, ...keptArguments(kept), launch.file, ...launch.args],
     env: { ...helperEnvironment(), ...markers, ...Object.fromEntries(own) },
     isBelowInit: true,
   };
@@ -132,7 +171,7 @@ export function readReport(stream: Readable): Report {
 }
 
 /** As wait(2) has it: the low seven bits are the signal. */
-function exitOf(status: number): Exit {
+export function exitOf(status: number): Exit {
   const number = status & 0x7f;
   if (number === 0) return { code: status >> 8, signal: null };
   const signal = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];

@@ -21,6 +21,7 @@ import { summary, summarized, leftOut } from '../prompts/prompts.ts';
 import { planFor, roomOf, tokensOf, type Measure, type Planned, type Room } from './plan.ts';
 import { NOTHING_LEFT_OUT, shown, type Plan } from './view.ts';
 import { CHARACTERS_A_TOKEN } from '../../../world/models/request/estimate.ts';
+import { crashPoint } from '../../../world/crash-points/crash-point.ts';
 
 /** Compactions before one turn. */
 const timesMax = 2;
@@ -95,9 +96,12 @@ async function compact(asking: Asking, room: Room, cause: Cause): Promise<TurnOu
   const of = { ...asking.of, conversation: compactionKey(asking.of.conversation, turn, number) };
   const { answer: kept } = await conversations.claim(of, 1, attempt, { isRequest: false });
   if (kept !== null) return kept['outcome'] as unknown as TurnOutcome;
+  const at = { handle: of.handle, key: of.conversation };
+  crashPoint('compaction.claimed', at);
   const planned = planFor(rows, plan, room, { measure, isAgain: times > 0 });
   if (planned === null) return null;
   const made = planned.strategy === 'results' ? nothingInstead(planned) : await inPlaceOfTurns(asking, planned, room);
+  crashPoint('compaction.made', at);
   const after = tokensOf(shown(rows, made.plan), measure);
   const { name, facts } = asking.model;
   const usage = plusUsage(made.usage, cause.wasted ?? NO_USAGE);
@@ -120,6 +124,7 @@ async function compact(asking: Asking, room: Room, cause: Cause): Promise<TurnOu
   const message = { role: 'user', blocks: [{ type: 'text', text: made.plan.instead ?? '' }] };
   const spent = asking.isPaid ? { model: name, tokens: usage, usd: outcome.usd } : null;
   const first = await conversations.answer(of, 1, answer, message, { attempt, spent, asked: asking.asked });
+  crashPoint('compaction.kept', at);
   return first['outcome'] as unknown as TurnOutcome;
 }
 

@@ -3,49 +3,42 @@
  * at once, beside a hand-written workflow with local activities and DBOS on the same Postgres.
  */
 import { MIXES, quickFan, type Mix } from '../../definitions.ts';
-import { runDbos, type PeerFigures } from '../../peer.ts';
+import type { PeerHandle } from '../../peer.ts';
 import { bounded, informed, skipped, type Row } from '../../report.ts';
 import type { World } from '../../world.ts';
-import { beside, measure, width } from './steps.ts';
+import { beside, dbosOf, measure, measurePeer, width, type PeerFigures } from './steps.ts';
 
 const steps = 20;
 
 /** The first row is of one run at a time: a fan is what somebody waits for. */
-async function mixRows(world: World, mix: Mix, quick: boolean): Promise<Row[]> {
+async function mixRows(world: World, mix: Mix, quick: boolean, peer: PeerHandle | Error): Promise<Row[]> {
   const ours = await measure(world, 'sentinel', { definition: quickFan(mix, steps), steps }, quick);
   const twin = await measure(world, 'twin', { workflow: { type: 'localFan', args: [mix, steps] }, steps }, quick);
   const name = `fan of ${steps} x ${mix}`;
   return [
-    bounded(`${name}: p50`, { value: ours.p50, unit: 'ms', atMost: 40, note: ours.note }),
+    bounded(`${name}: p50`, { value: ours.p50, unit: 'ms', atMost: 40, note: `${ours.history}; ${ours.note}` }),
     bounded(`${name}: p50, of the hand-written one's`, { value: ours.p50 / twin.p50, unit: 'x', atMost: 1 }),
     informed(`${name}: ${width} runs at once`, `${ours.stepsPerSecond.toFixed(0)} steps/s`),
     informed(`${name}: hand-written, local activities`, beside(twin)),
-    ...(await peerRows(world, { mix, name, quick }, ours)),
+    ...(peer instanceof Error
+      ? [skipped(`${name}: DBOS`, peer.message)]
+      : besidePeer(name, ours, await measurePeer(peer, { kind: mix, shape: 'fan', count: steps }, quick))),
   ];
 }
 
-async function peerRows(
-  { stage }: World,
-  { mix, name, quick }: { mix: Mix; name: string; quick: boolean },
-  ours: PeerFigures,
-): Promise<Row[]> {
-  try {
-    const peer = await runDbos(stage, { mix, shape: 'fan', quick });
-    return [
-      informed(`${name}: DBOS`, beside(peer)),
-      bounded(`${name}: ${width} runs at once, of DBOS's steps/s`, {
-        value: ours.stepsPerSecond / peer.stepsPerSecond,
-        unit: 'x',
-        atLeast: 1,
-      }),
-    ];
-  } catch (error) {
-    return [skipped(`${name}: DBOS`, error instanceof Error ? error.message : String(error))];
-  }
-}
+const besidePeer = (name: string, ours: PeerFigures, peer: PeerFigures): Row[] => [
+  informed(`${name}: DBOS`, beside(peer)),
+  bounded(`${name}: ${width} runs at once, of DBOS's steps/s`, {
+    value: ours.stepsPerSecond / peer.stepsPerSecond,
+    unit: 'x',
+    atLeast: 1,
+  }),
+];
 
 export async function fans(world: World, quick: boolean): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const mix of MIXES) rows.push(...(await mixRows(world, mix, quick)));
+  const peer = await dbosOf(world);
+  for (const mix of MIXES) rows.push(...(await mixRows(world, mix, quick, peer)));
+  if (!(peer instanceof Error)) await peer.end();
   return rows;
 }

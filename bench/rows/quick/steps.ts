@@ -3,25 +3,57 @@
  * beside a hand-written workflow with local activities and DBOS on the same Postgres.
  */
 import { MIXES, quickLoop, quickSteps, type Mix } from '../../definitions.ts';
-import { runDbos, type PeerFigures } from '../../peer.ts';
-import { bounded, informed, median, percentile, skipped, type Row } from '../../report.ts';
-import type { Side, Work } from '../../worker-process.ts';
-import type { World } from '../../world.ts';
+import { openPeer, type PeerHandle } from '../../peer.ts';
+import { bounded, informed, median, percentile, shown, skipped, type Row } from '../../report.ts';
+import type { PeerWork, Side, Work } from '../../work.ts';
+import { historyOf, type World } from '../../world.ts';
 
 const steps = 40;
 export const width = 32;
 
-export interface Figures {
+export interface PeerFigures {
   p50: number;
   stepsPerSecond: number;
+}
+
+export interface Figures extends PeerFigures {
   note: string;
+  /** What a run leaves in the history of Temporal. */
+  history: string;
 }
 
 /** Of turns with 32 at once the middle one counts, of the peer's too. The twin, that nothing is held to, has one. */
 const sizes = {
-  quick: { sentinel: { alone: 15, together: 320, turns: 1 }, twin: { alone: 15, together: 64, turns: 1 } },
-  full: { sentinel: { alone: 60, together: 320, turns: 3 }, twin: { alone: 60, together: 160, turns: 1 } },
+  quick: {
+    sentinel: { alone: 15, together: 320, turns: 1 },
+    twin: { alone: 15, together: 64, turns: 1 },
+    peer: { alone: 15, together: 64, turns: 1 },
+  },
+  full: {
+    sentinel: { alone: 60, together: 320, turns: 3 },
+    twin: { alone: 60, together: 160, turns: 1 },
+    peer: { alone: 60, together: 320, turns: 3 },
+  },
 };
+
+/** A peer that works, or why there is none. */
+export const dbosOf = ({ stage }: World): Promise<PeerHandle | Error> =>
+  openPeer(stage, 'DBOS').catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
+
+export async function measurePeer(
+  peer: PeerHandle,
+  order: NonNullable<PeerWork['steps']>,
+  quick: boolean,
+): Promise<PeerFigures> {
+  const work = { peer: { steps: order } };
+  const { alone, together, turns } = sizes[quick ? 'quick' : 'full'].peer;
+  await peer.together({ work, count: quick ? 8 : 40, width: 8 });
+  const { times } = await peer.together({ work, count: alone, width: 1 });
+  const wallMs: number[] = [];
+  for (let turn = 0; turn < turns; turn += 1)
+    wallMs.push((await peer.together({ work, count: together, width })).wallMs);
+  return { p50: median(times), stepsPerSecond: (together * order.count * 1000) / median(wallMs) };
+}
 
 /** Client and worker in one process on every side, as DBOS has it; a run's first task comes with its start. */
 export async function measure(
@@ -33,7 +65,8 @@ export async function measure(
   const worker = world.workers[side];
   const { alone, together, turns } = sizes[quick ? 'quick' : 'full'][side];
   await worker.together({ work, count: quick ? 8 : 40, width: 8 });
-  const { times } = await worker.together({ work, count: alone, width: 1 });
+  const { times, workflowId } = await worker.together({ work, count: alone, width: 1 });
+  const { events, bytes } = await historyOf(world, workflowId);
   const serverBefore = world.stage.serverCpuMs();
   const before = await worker.usage();
   const wallMs: number[] = [];
@@ -49,6 +82,7 @@ export async function measure(
   return {
     p50: percentile(times, 0.5),
     stepsPerSecond: (together * work.steps * 1000) / median(wallMs),
+    history: `history of a run: ${events} events, ${shown(bytes / 1024)} KB`,
     note: `CPU ms a run: worker and client ${perRun[0]}, Temporal ${perRun[1]}, Postgres ${perRun[2]}; p99 alone ${percentile(times, 0.99).toFixed(0)} ms`,
   };
 }
@@ -63,7 +97,7 @@ async function mixRows(world: World, mix: Mix, quick: boolean, peer: PeerFigures
   const isReading = mix !== 'data-create';
   const name = `${steps} x ${mix}`;
   return [
-    bounded(`${name}: p50`, { value: ours.p50, unit: 'ms', atMost: isReading ? 50 : 100 }),
+    bounded(`${name}: p50`, { value: ours.p50, unit: 'ms', atMost: isReading ? 50 : 100, note: ours.history }),
     bounded(`${name}: ${width} runs at once`, {
       value: ours.stepsPerSecond,
       unit: 'steps/s',
@@ -90,12 +124,14 @@ function besidePeer(name: string, ours: Figures, peer: PeerFigures): Row[] {
 
 export async function quickRows(world: World, quick: boolean): Promise<Row[]> {
   const rows: Row[] = [];
+  const peer = await dbosOf(world);
   for (const mix of MIXES) {
-    const peer = await runDbos(world.stage, { mix, shape: 'sequence', quick }).catch((error: unknown) => error);
-    const figures = peer instanceof Error ? null : (peer as PeerFigures);
+    const figures =
+      peer instanceof Error ? null : await measurePeer(peer, { kind: mix, shape: 'sequence', count: steps }, quick);
     rows.push(...(await mixRows(world, mix, quick, figures)));
-    if (peer instanceof Error) rows.push(skipped(`${steps} x ${mix}: DBOS`, peer.message));
   }
+  if (peer instanceof Error) rows.push(skipped(`${steps} quick steps: DBOS`, peer.message));
+  else await peer.end();
   return [...rows, ...(await bookkeeping(world, quick))];
 }
 

@@ -4,6 +4,7 @@ import { findCommand, type Catalogue } from '../../catalogue.ts';
 import { regexLengthMax } from '../../limits.ts';
 import type { Rule } from '../../model.ts';
 import type { Problem } from '../../problems.ts';
+import { verificationOf } from '../../unknown-outcomes.ts';
 import { isTemplate } from '../../references/written-references.ts';
 import { BUILT_INS, isSafeName } from '../../expression/scope.ts';
 import { nearestFix } from '../remedies/meant-word.ts';
@@ -66,12 +67,13 @@ function checkCommand({ step, path }: StepSite, catalogue: Catalogue, origins: O
   });
 }
 
-/** Nobody would hear of a wrong name before a call is in doubt. */
+/** Nobody would hear of a wrong name before an outcome is unknown. */
 function checkVerification({ step, path }: StepSite, catalogue: Catalogue, origins: Origins): Problem[] {
-  if (step.type !== 'llm' || typeof step.onUnknown !== 'object') return [];
-  const at = origins.locate(step.onUnknown, origins.locate(step, path, ['onUnknown']), ['verify']);
+  const verification = verificationOf(step);
+  if (verification === undefined) return [];
+  const at = origins.locate(verification, origins.locate(step, path, ['onUnknown']), ['verify']);
   const shell = 'name "code/shell/execute", and give it a line of shell as "command" in "params"';
-  return checkNamed(step.onUnknown.verify, at, catalogue, {
+  return checkNamed(verification.verify, at, catalogue, {
     line: shell,
     none: shell,
     planned: 'a persona is asked in its place',

@@ -3,6 +3,7 @@ import { findCommand, shellLineOf, type Catalogue } from '../../catalogue.ts';
 import { parseExpression, referencesOf, type ParsedExpression } from '../../expression/parse.ts';
 import type { CommandStep, Step } from '../../model.ts';
 import type { Problem } from '../../problems.ts';
+import { verificationOf } from '../../unknown-outcomes.ts';
 import { isReferredLater, referencesIn, unreadIn, type Unread } from '../../references/written-references.ts';
 import { isPlain, join, type Origins, type Plain } from '../draft/draft.ts';
 import { expressionFix } from '../remedies/expression-fix.ts';
@@ -222,10 +223,11 @@ function readTemplates(
   }
   const line = step.type === 'command' ? shellLineOf(catalogue, step) : undefined;
   if (line !== undefined) read(line, origins.locate(step, path, ['params', 'command']), 'shell');
-  if (step.type === 'llm' && isPlain(step.onUnknown)) {
-    const { verify, params } = step.onUnknown;
+  const verification = verificationOf(step);
+  if (verification !== undefined) {
+    const { verify, params } = verification;
     const asked: CommandStep = { type: 'command', command: verify, ...defined({ params }) };
-    const at = origins.locate(step.onUnknown, origins.locate(step, path, ['onUnknown']), ['params']);
+    const at = origins.locate(verification, origins.locate(step, path, ['onUnknown']), ['params']);
     read(ownParams(asked, catalogue), at, 'template', 'call');
     read(shellLineOf(catalogue, asked), join(at, 'command'), 'shell', 'call');
   }

@@ -3,6 +3,7 @@ import { isJsonObject, type Json } from '../../json.ts';
 import { MODEL_FIELDS, STEP_FIELDS } from '../../expression/scope.ts';
 import type { Definition, ParallelStep, SentinelStep, Step } from '../../model.ts';
 import { blocksOf } from '../../blocks.ts';
+import { isToldOfUnknown } from '../../unknown-outcomes.ts';
 import { referencesIn } from '../../references/written-references.ts';
 import { variablesSetBy } from '../../references/variables-set.ts';
 import { isPlain, type Plain } from '../draft/draft.ts';
@@ -27,30 +28,33 @@ const OF_EVERY_RESULT = [...STEP_FIELDS].filter((field) => !MODEL_FIELDS.include
 /** Those of them that say something of any step. */
 const COMMON = ['output', 'data', 'success', 'error', 'durationMs'];
 
-const SHELL = object(
-  {
-    exitCode: NUMBER,
-    exit_code: NUMBER,
-    stdout: TEXT,
-    stderr: TEXT,
-    output: TEXT,
-    lines: listOf(TEXT),
-    data: undefined,
-    success: FLAG,
-    durationMs: NUMBER,
-    duration_ms: NUMBER,
-    error: TEXT,
-    signal: TEXT,
-    truncated: FLAG,
-    logIncomplete: FLAG,
-    executionId: TEXT,
-    pid: NUMBER,
-  },
-  {
-    what: 'the result of a shell step',
-    shown: ['exitCode', 'exit_code', 'stdout', 'stderr', 'output', 'lines', 'data', 'success', 'durationMs'],
-    common: ['error', 'signal', 'truncated', 'executionId', 'pid'],
-  },
+const SHELL_RESULT = {
+  exitCode: NUMBER,
+  exit_code: NUMBER,
+  stdout: TEXT,
+  stderr: TEXT,
+  output: TEXT,
+  lines: listOf(TEXT),
+  data: undefined,
+  success: FLAG,
+  durationMs: NUMBER,
+  duration_ms: NUMBER,
+  error: TEXT,
+  signal: TEXT,
+  truncated: FLAG,
+  logIncomplete: FLAG,
+  executionId: TEXT,
+  pid: NUMBER,
+};
+const SHELL_WORDS = {
+  what: 'the result of a shell step',
+  shown: ['exitCode', 'exit_code', 'stdout', 'stderr', 'output', 'lines', 'data', 'success', 'durationMs'],
+  common: ['error', 'signal', 'truncated', 'executionId', 'pid'],
+};
+const SHELL = object(SHELL_RESULT, SHELL_WORDS);
+const TOLD_SHELL = object(
+  { ...SHELL_RESULT, unknown: FLAG },
+  { ...SHELL_WORDS, shown: [...SHELL_WORDS.shown, 'unknown'] },
 );
 const MATCHED = undefined;
 const WATCHED = object(
@@ -171,7 +175,7 @@ export class StepShapes {
   #resultOf(step: Step): Shape {
     switch (step.type) {
       case 'shell':
-        return SHELL;
+        return isToldOfUnknown(step) ? TOLD_SHELL : SHELL;
       case 'command':
         return named(shapeOfSchema(this.#results(step.command) ?? null), `the result of "${step.command}"`);
       case 'llm':

@@ -33,6 +33,13 @@ export class ByteRing {
     this.#append(kept);
   }
 
+  /** Pushes out all that it holds, and so many bytes after it. */
+  drop(bytes: number): void {
+    this.dropped += this.#length + bytes;
+    this.#start = 0;
+    this.#length = 0;
+  }
+
   bytes(): Buffer {
     const end = this.#start + this.#length;
     const size = this.#buffer.length;

@@ -29,6 +29,11 @@ export class Capture {
     if (rest.length > 0) this.#tail.write(rest);
   }
 
+  /** So many bytes of the stream are dropped, with what its end was before them. */
+  skip(bytes: number): void {
+    if (bytes > 0) this.#tail.drop(bytes);
+  }
+
   get isTruncated(): boolean {
     return this.#tail.dropped > 0;
   }

@@ -6,10 +6,12 @@
  * streams and the store do, so the process is never held up by the log.
  */
 import { StringDecoder } from 'node:string_decoder';
+import { defined } from '../../../language/defined.ts';
 import type { LogChunk, Store } from '../../../prisma/store/contract/contract.ts';
 import type { ModelStream } from '../../../language/models/model-streams.ts';
 import { SHELL_BOUNDS } from '../../../world/processes/bounds.ts';
 import { ByteRing } from './byte-ring.ts';
+import type { BegunLog } from './log-begun.ts';
 import { headCut, nextBoundary, storable } from './utf8.ts';
 
 export type StreamName = 'stdout' | 'stderr';
@@ -25,18 +27,22 @@ export interface LogLabel {
 interface StreamState {
   headLeft: number;
   decoder: StringDecoder;
+  /** Of the bytes that its process wrote, those that the log has. */
+  readBytes: number | undefined;
   tail: { part: number; ring: ByteRing; isDirty: boolean; writtenAt: number } | null;
 }
 
 const openStream = (): StreamState => ({
   headLeft: SHELL_BOUNDS.logHeadBytes,
   decoder: new StringDecoder('utf8'),
+  readBytes: undefined,
   tail: null,
 });
 
 export class StepLog {
   readonly #sink: Pick<Store['logs'], 'append'>;
   readonly #label: LogLabel;
+  readonly #fence: number | undefined;
   readonly #streams = new Map<LoggedStream, StreamState>();
   #pending: LogChunk[] = [];
   #pendingBytes = 0;
@@ -48,22 +54,33 @@ export class StepLog {
   #giveUp = new AbortController();
   #isLost = false;
 
-  constructor(sink: Pick<Store['logs'], 'append'>, label: LogLabel) {
+  /** `fence`: nothing more of it is written once there is a log of the step by a later attempt. */
+  constructor(
+    sink: Pick<Store['logs'], 'append'>,
+    label: LogLabel,
+    { fence, begun }: { fence?: number; begun?: BegunLog } = {},
+  ) {
     this.#sink = sink;
     this.#label = label;
+    this.#fence = fence;
+    if (begun !== undefined) this.#goOnFrom(begun);
   }
 
-  write(name: LoggedStream, chunk: Buffer): void {
+  /** `readBytes`: with it the log stands for so many bytes of what the process has written. */
+  write(name: LoggedStream, chunk: Buffer, readBytes?: number): void {
     const stream = this.#streams.get(name) ?? openStream();
     this.#streams.set(name, stream);
     let rest = chunk;
     if (stream.tail === null) {
       const cut = headCut(chunk, stream.headLeft);
       stream.headLeft -= cut;
-      this.#addText(name, stream.decoder.write(chunk.subarray(0, cut)));
+      const text = stream.decoder.write(chunk.subarray(0, cut));
+      if (readBytes !== undefined) stream.readBytes = readBytes - (chunk.length - cut) - heldBy(stream.decoder);
+      this.#addText(name, text);
       rest = chunk.subarray(cut);
     }
     if (rest.length > 0) {
+      if (readBytes !== undefined) stream.readBytes = readBytes;
       stream.tail ??= {
         part: this.#nextPart(),
         ring: new ByteRing(SHELL_BOUNDS.logTailBytes),
@@ -76,11 +93,21 @@ export class StepLog {
     this.#schedule();
   }
 
+  /** So many bytes are dropped from its end: they are on no disk any more. */
+  drop(name: StreamName, bytes: number): void {
+    if (bytes > 0) this.#streams.get(name)?.tail?.ring.drop(bytes);
+  }
+
   /** Writes what is left. False when the store did not take it within `giveUpMs`. */
   async finish(giveUpMs: number): Promise<boolean> {
+    for (const [name, { decoder }] of this.#streams) this.#addText(name, decoder.end());
+    return this.leave(giveUpMs);
+  }
+
+  /** The same where another writer goes on with it: a character that is not whole yet is that one's to write. */
+  async leave(giveUpMs: number): Promise<boolean> {
     this.#isFinishing = true;
     clearTimeout(this.#timer);
-    for (const [name, { decoder }] of this.#streams) this.#addText(name, decoder.end());
     const timer = setTimeout(() => this.giveUp(), giveUpMs);
     try {
       await this.#writing;
@@ -96,6 +123,19 @@ export class StepLog {
     this.#giveUp.abort();
   }
 
+  #goOnFrom({ nextPart, streams }: BegunLog): void {
+    this.#part = nextPart;
+    for (const name of ['stdout', 'stderr'] as const) {
+      const { headLeft, tail } = streams[name];
+      const stream = { ...openStream(), headLeft };
+      this.#streams.set(name, stream);
+      if (tail === null) continue;
+      const ring = new ByteRing(SHELL_BOUNDS.logTailBytes);
+      ring.drop(tail.droppedBytes);
+      stream.tail = { part: tail.part, ring, isDirty: false, writtenAt: Date.now() };
+    }
+  }
+
   #nextPart(): number {
     this.#part += 1;
     return this.#part - 1;
@@ -105,9 +145,11 @@ export class StepLog {
     if (raw === '') return;
     const text = storable(raw);
     const last = this.#pending.at(-1);
+    const read = defined({ readBytes: this.#streams.get(stream)?.readBytes });
     this.#pendingBytes += text.length;
-    if (last?.stream === stream && last.text.length + text.length <= SHELL_BOUNDS.logChunkBytes) last.text += text;
-    else this.#pending.push({ ...this.#label, stream, part: this.#nextPart(), text, droppedBytes: 0 });
+    if (last?.stream === stream && last.text.length + text.length <= SHELL_BOUNDS.logChunkBytes)
+      Object.assign(last, { text: last.text + text, ...read });
+    else this.#pending.push({ ...this.#label, stream, part: this.#nextPart(), text, droppedBytes: 0, ...read });
   }
 
   #schedule(): void {
@@ -149,7 +191,7 @@ export class StepLog {
     this.#pendingBytes = 0;
     while (chunks.length > 0) {
       try {
-        await withGiveUp(this.#sink.append(chunks), this.#giveUp.signal);
+        await withGiveUp(this.#sink.append(chunks, this.#fence), this.#giveUp.signal);
         return;
       } catch {
         // Whatever the store said, these chunks are all we can offer: wait, and offer them again.
@@ -164,7 +206,7 @@ export class StepLog {
   #dueTails(): LogChunk[] {
     const now = Date.now();
     const due: LogChunk[] = [];
-    for (const [name, { tail }] of this.#streams) {
+    for (const [name, { tail, readBytes }] of this.#streams) {
       if (tail === null || !tail.isDirty) continue;
       if (!this.#isFinishing && now - tail.writtenAt < SHELL_BOUNDS.logTailMs) continue;
       const bytes = tail.ring.bytes();
@@ -172,10 +214,17 @@ export class StepLog {
       tail.isDirty = false;
       tail.writtenAt = now;
       const text = storable(bytes.toString('utf8', start));
-      due.push({ ...this.#label, stream: name, part: tail.part, text, droppedBytes: tail.ring.dropped + start });
+      const droppedBytes = tail.ring.dropped + start;
+      due.push({ ...this.#label, stream: name, part: tail.part, text, droppedBytes, ...defined({ readBytes }) });
     }
     return due;
   }
+}
+
+/** Bytes of a character that is not whole yet. */
+function heldBy(decoder: StringDecoder): number {
+  const { lastNeed, lastTotal } = decoder as StringDecoder & { lastNeed: number; lastTotal: number };
+  return lastNeed === 0 ? 0 : lastTotal - lastNeed;
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

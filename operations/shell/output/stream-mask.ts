@@ -5,7 +5,7 @@
 import { replaced, type Found, type Masker } from '../../../language/masking/masker.ts';
 
 /** What may be left out of a value (line ends, control sequences) has a bound here: more is not kept back. */
-const heldMax = 64 * 1024;
+export const heldMax = 64 * 1024;
 
 export class StreamMask {
   readonly #masker: Masker;
@@ -18,6 +18,11 @@ export class StreamMask {
   write(chunk: Buffer): Buffer {
     if (this.#masker.isEmpty) return chunk;
     return this.#advance(this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]), false);
+  }
+
+  /** Bytes that wait for more. */
+  get held(): number {
+    return this.#held.length;
   }
 
   /** What was waiting for more. */

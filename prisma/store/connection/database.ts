@@ -9,6 +9,7 @@ import { Pool, types as defaultTypes } from 'pg';
 import type { CustomTypesConfig, PoolClient, PoolConfig } from 'pg';
 import { fromJsonbText } from './jsonb-text.ts';
 import { defined } from '../../../language/defined.ts';
+import { crashPoint } from '../../../world/crash-points/crash-point.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Statements beyond these (queries composed of filters) are sent unprepared. */
@@ -80,7 +81,9 @@ export class Database {
     try {
       await client.query('BEGIN');
       const result = await work(client);
+      crashPoint('transaction.done');
       await client.query('COMMIT');
+      crashPoint('transaction.committed');
       client.release();
       return result;
     } catch (error) {

@@ -2,6 +2,7 @@
  * States of a project before and after the steps of runs that may write to it. The states themselves are git
  * trees in a folder of the worker's host (operations/checkpoints/); a row names the two of a step.
  */
+import type { RowSink } from './session-contract.ts';
 
 /** Size and time of change of files that are too large to keep, by path. */
 export interface LargeFiles {
@@ -63,7 +64,19 @@ export interface EndTimes {
   endedAt: number;
 }
 
+/** The same rows, for a commit of somebody else. */
+export interface LaterCheckpoints {
+  begin(checkpoint: NewCheckpoint): void;
+  end(of: CheckpointOf, after: ProjectState, times: EndTimes): void;
+  endUnseen(of: CheckpointOf, why: string, times: EndTimes): void;
+}
+
 export interface Checkpoints {
+  /**
+   * Into a session, which writes them with its commit: as many as there are, in one statement with the rest of it. The
+   * two rows of one step go into two commits, because what it does lies between them.
+   */
+  later(sink: RowSink): LaterCheckpoints;
   /** Of an attempt that was lost the first state stays; the end is then still to come. */
   begin(checkpoint: NewCheckpoint): Promise<Checkpoint>;
   end(of: CheckpointOf, after: ProjectState, times: EndTimes): Promise<void>;

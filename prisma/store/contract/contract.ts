@@ -114,7 +114,15 @@ export interface LogChunk {
   text: string;
   /** Bytes left out just before this chunk because of the log's bound. */
   droppedBytes: number;
+  /** How many bytes of what the process wrote to the stream the log stands for with it; absent where nobody would go on with the log. */
+  readBytes?: number;
 }
+
+/** What another worker needs in order to go on with a log. */
+export type BegunChunk = Pick<LogChunk, 'stream' | 'part' | 'droppedBytes'> & {
+  bytes: number;
+  readBytes: number | null;
+};
 
 /** What was added to a log by one writer. */
 export type LogPiece = Pick<LogChunk, 'key' | 'stream' | 'attempt' | 'text' | 'droppedBytes'>;
@@ -284,7 +292,12 @@ export interface Store {
     clear(told: { persona?: string; handle?: string; id?: string }, session?: Session): Promise<number>;
   };
   logs: {
-    append(chunks: readonly LogChunk[]): Promise<void>;
+    /** `fence`: they are left out where the step has a log of a later attempt. */
+    append(chunks: readonly LogChunk[], fence?: number): Promise<void>;
+    /** Appends with the session's commit; called back once it is made, it tells those who follow. */
+    add(session: Session, chunks: readonly LogChunk[]): () => void;
+    /** What there is of a log, in order of its parts. */
+    begun(log: Pick<LogChunk, 'handle' | 'key' | 'attempt'>): Promise<BegunChunk[]>;
     streams(handle: string): Promise<{ stream: string; bytes: number }[]>;
     /** Lines [offset, offset+limit) of a stream; `combined` merges stdout, stderr and what models said, `model` is the last alone. */
     read(handle: string, stream: string, offset: number, limit: number): Promise<string[]>;
@@ -354,6 +367,8 @@ export interface Store {
     find(handle: string, key: string): Promise<Json | null>;
     /** The row whose key begins so and that is not forgotten. */
     latest(handle: string, prefix: string): Promise<{ key: string; result: Json } | null>;
+    /** Results of the keys that begin with a prefix and end with a number, in the order of the numbers. */
+    rows(handle: string, prefix: string): Promise<Json[]>;
     /** Notes a word for whoever asks for it; once is enough. */
     note(handle: string, key: string): Promise<void>;
     /** Keeps a value for whoever asks for it; the latest counts. */

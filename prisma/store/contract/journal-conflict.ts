@@ -21,3 +21,11 @@ export class PlaceTaken extends Error {
     this.name = 'PlaceTaken';
   }
 }
+
+/** The database refuses what is to be committed, and would refuse it for ever. */
+export class CommitRefused extends Error {
+  constructor(handle: string, key: string, cause: Error) {
+    super(`what step ${key} of run ${handle} has to commit is refused: ${cause.message}`, { cause });
+    this.name = 'CommitRefused';
+  }
+}

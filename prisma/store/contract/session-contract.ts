@@ -7,6 +7,18 @@ export interface BulkInsert {
   text: (rows: string) => string;
 }
 
+/** Takes rows that go out with a commit of somebody else. */
+export type RowSink = Pick<Session, 'later'>;
+
+/** Rows that wait for a commit. */
+export class WaitingRows implements RowSink {
+  readonly all: Parameters<RowSink['later']>[] = [];
+
+  later(insert: BulkInsert, row: string): void {
+    this.all.push([insert, row]);
+  }
+}
+
 /**
  * One row by its key: of which texts, in which order, `text` takes an array each; a row says at which `place`, from 1, its key stands.
  * `within`, which costs a fraction, is for keys that differ in their last text only: it takes the other texts as they are.

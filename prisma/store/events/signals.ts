@@ -21,6 +21,7 @@ import type { Database } from '../connection/database.ts';
 import type { ClaimedRun, KeptEvent, KeptQuery, NewEvent, Signals, WantedEvent } from '../contract/event-contract.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
 import { EVENT_CHANNEL, type Announcer, type Listener } from './wakeups.ts';
+import { crashPoint } from '../../../world/crash-points/crash-point.ts';
 
 /** Events looked at in one go. */
 const FRESH_MAX = 1_000;
@@ -133,6 +134,7 @@ async function next(database: Database, wanted: WantedEvent): Promise<PublishedE
        "after" = case when s.claimed_at is null then least(s."after", excluded."after") else excluded."after" end`,
     [handle, withoutNul(glob), ...namedBy(glob), head],
   );
+  crashPoint('watch.subscribed', { handle });
   return look(database, wanted);
 }
 

@@ -1,5 +1,5 @@
 /** Claims of calls, one row each. */
-import type { CallOf, CallOutcome, Calls, StoredCall } from '../contract/models/call-contract.ts';
+import type { CallOf, CallOutcome, Calls, RowsBeside, StoredCall } from '../contract/models/call-contract.ts';
 import { queryOn, type Database } from '../connection/database.ts';
 import { addWith } from './conversations.ts';
 
@@ -27,21 +27,29 @@ const placeOf = ({ handle, conversation, turn, call }: CallOf): [string, string,
   call,
 ];
 
+/** In one statement; `values` gets those of the rows. */
+function claimWith(rows: RowsBeside | undefined, values: unknown[]): string {
+  const parts = (rows?.all ?? []).map(
+    ([insert, row], index) => `row${index} as (${insert.text(`$${values.push(`[${row}]`)}`)})`,
+  );
+  return parts.length === 0 ? CLAIM : `with ${parts.join(', ')} ${CLAIM}`;
+}
+
 export function calls(database: Database): Calls {
   return {
-    async claim(of, { key, attempt, tries }) {
-      const [row] = await database.query<{ attempt: string; outcome: CallOutcome | null }>(CLAIM, [
-        ...placeOf(of),
-        key,
-        attempt,
-        tries,
-      ]);
+    async claim(of, { key, attempt, tries }, rows) {
+      const values = [...placeOf(of), key, attempt, tries];
+      const [row] = await database.query<{ attempt: string; outcome: CallOutcome | null }>(
+        claimWith(rows, values),
+        values,
+      );
       if (row === undefined) throw new Error(`bug: the call ${key} was claimed, and has no row`);
       if (row.outcome !== null) return { state: 'ended', outcome: row.outcome };
       return { state: row.attempt === attempt ? 'claimed' : 'unknown' };
     },
-    end: (of, outcome, messages) =>
+    end: (of, outcome, messages, rows) =>
       database.transaction(async (client) => {
+        for (const [insert, row] of rows?.all ?? []) await queryOn(client, insert.text('$1'), [`[${row}]`]);
         const state = outcome.ok ? 'done' : 'failed';
         const [kept] = await queryOn(client, END, [...placeOf(of), state, JSON.stringify(outcome)]);
         if (kept === undefined) {

@@ -73,12 +73,15 @@ export function commitStatement(commit: Commit): Statement | null {
     parts.push(`incidents_${index} as (${statement})`);
   if (forget.length > 0) {
     parts.push(
-      `forgotten as (update journal set result = 'null'::json where handle = ${handle} and key = any(${parameters.add(forget)}::text[]))`,
+      `forgotten as (update journal set result = ${FORGOTTEN} where handle = ${handle} and key = any(${parameters.add(forget)}::text[]))`,
     );
   }
   if (parts.length === 0) return null;
   return { text: `with ${parts.join(', ')} select ${handle}::text`, values: parameters.values };
 }
+
+/** What steps came to that acted on the world is kept: a run may be forked right behind them. */
+const FORGOTTEN = `case when result->'replies' is null then 'null'::json else json_build_object('replies', result->'replies') end`;
 
 /** By seq, so that two writers of the same events lock rows in one order; the last of equals wins. */
 function inOrder(events: readonly RunEvent[]): RunEvent[] {

@@ -16,8 +16,10 @@ import type { Statement } from './commit-statement.ts';
 import type { BulkInsert, KeyedRead, OpenSession, SessionEntry } from '../contract/session-contract.ts';
 import { queryOn, rollback } from '../connection/database.ts';
 import type { Database } from '../connection/database.ts';
-import { JournalConflict, PlaceTaken } from '../contract/journal-conflict.ts';
+import { CommitRefused, JournalConflict, PlaceTaken } from '../contract/journal-conflict.ts';
+import { isAway } from '../connection/unavailable.ts';
 import { keyedStatement, type SharedReads } from './shared-reads.ts';
+import { crashPoint } from '../../../world/crash-points/crash-point.ts';
 
 /**
  * A segment lasts a quarter of a second. A transaction whose host vanished must not hold its locks
@@ -129,10 +131,11 @@ export class StoreSession implements OpenSession {
       });
       if (statement === null) throw new Error('bug: a commit always journals');
       try {
-        await this.#finish(statement);
+        await this.#finish(statement, { handle, key });
       } catch (error) {
         if (isViolation(error, 'journal_pkey')) throw new JournalConflict(handle, key, error);
         if (isViolation(error, 'journal_handle_place_key')) throw new PlaceTaken(handle, key, error);
+        if (error instanceof DatabaseError && !isAway(error)) throw new CommitRefused(handle, key, error);
         throw error;
       }
     });
@@ -195,15 +198,18 @@ export class StoreSession implements OpenSession {
   }
 
   /** Null: nothing more is written. */
-  async #finish(statement: Statement | null): Promise<void> {
+  async #finish(statement: Statement | null, at: { handle?: string; key?: string } = {}): Promise<void> {
     const client = this.#client;
     if (client === undefined) {
       if (statement !== null) await this.#database.query(statement.text, statement.values);
+      crashPoint('session.committed', at);
       return;
     }
     try {
       if (statement !== null) await queryOn(client, statement.text, statement.values);
+      crashPoint('session.written', at);
       if (this.#isTransaction) await client.query('COMMIT');
+      crashPoint('session.committed', at);
     } catch (error) {
       await this.#rollback();
       throw error;

@@ -4,10 +4,15 @@ import { withoutNul } from '../connection/jsonb-text.ts';
 import type { DueTask, HeldTask, SystemTables } from '../contract/system-contract.ts';
 import { failureLengthMax, REST_SECONDS, restParameters } from './rests.ts';
 
-type Background = Pick<SystemTables, 'openTask' | 'dueTask' | 'dueRun' | 'settleRun' | 'holdTask' | 'heldTasks'>;
+type Background = Pick<
+  SystemTables,
+  'openTask' | 'dueTask' | 'untilDue' | 'dueRun' | 'settleRun' | 'holdTask' | 'heldTasks'
+>;
 
 /** What nobody has tried for so long is of a system that is gone. */
 const tellMinutes = 15;
+/** Due by every clock: that of the machine may step back between two looks. */
+const DUE_AT_ONCE = "'epoch'";
 const EVERY = 'clock_timestamp() + make_interval(secs => $3::float8 / 1000)';
 
 export function background(database: Database): Background {
@@ -16,7 +21,7 @@ export function background(database: Database): Background {
 
     async openTask({ system, task, everyMs }) {
       await database.query(
-        `insert into system_background (system, task, next_at) values ($1, $2, now())
+        `insert into system_background (system, task, next_at) values ($1, $2, ${DUE_AT_ONCE})
          on conflict (system, task) do update set next_at = least(system_background.next_at, ${EVERY})`,
         [system, task, everyMs],
       );
@@ -35,6 +40,15 @@ export function background(database: Database): Background {
         [system, task, everyMs],
       );
       return due;
+    },
+
+    async untilDue(tasks) {
+      const [found] = await database.query<{ ms: number | null }>(
+        `select min(case when run is not null then 0 else extract(epoch from next_at - clock_timestamp()) * 1000 end)::float8 as ms
+         from system_background where (system, task) in (select * from unnest($1::text[], $2::text[]))`,
+        [tasks.map(({ system }) => system), tasks.map(({ task }) => task)],
+      );
+      return found?.ms ?? 0;
     },
 
     async dueRun({ system, task }, handleOf) {

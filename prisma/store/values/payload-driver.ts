@@ -9,6 +9,7 @@ import type { Payload } from '@temporalio/common';
 import type { StorageDriver } from '@temporalio/common/lib/converter/extstore.js';
 import { LRUCache } from 'lru-cache';
 import type { Store } from '../contract/contract.ts';
+import { crashPoint } from '../../../world/crash-points/crash-point.ts';
 
 export const PAYLOAD_THRESHOLD_BYTES = 32 * 1024;
 const RETRIEVED_BYTES_MAX = 64 * 1024 * 1024;
@@ -61,6 +62,7 @@ export class StorePayloadDriver implements StorageDriver {
     const hash = createHash('sha256').update(content).digest('hex');
     if (this.#known.get(hash) === undefined) {
       await this.#payloads.put(hash, content);
+      crashPoint('payload.kept');
       this.#known.set(hash, true);
     }
     return new StorageDriverClaim({ sha256: hash });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { ShellContext } from '../../../operations/shell/child.ts';
 import { livingGroups } from '../../../world/processes/process-table.ts';
-import type { LogChunk } from '../../../prisma/store/contract/contract.ts';
+import type { BegunChunk, LogChunk } from '../../../prisma/store/contract/contract.ts';
 
 export async function temporaryFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'sentinel-test-')));
@@ -20,10 +20,18 @@ export class MemoryLog {
   /** Rejects while true, as a store whose database is away. */
   isAway = false;
 
-  async append(chunks: readonly LogChunk[]): Promise<void> {
+  async append(chunks: readonly LogChunk[], fence = Number.POSITIVE_INFINITY): Promise<void> {
     if (this.isAway) throw new Error('connection refused');
+    if ([...this.chunks.values()].some(({ attempt }) => attempt > fence)) return;
     this.writes += 1;
     for (const chunk of chunks) this.chunks.set(`${chunk.attempt}:${chunk.part}`, { ...chunk });
+  }
+
+  async begun({ attempt }: Pick<LogChunk, 'attempt'>): Promise<BegunChunk[]> {
+    return [...this.chunks.values()]
+      .filter((chunk) => chunk.attempt === attempt)
+      .toSorted((a, b) => a.part - b.part)
+      .map(({ readBytes = null, text, ...chunk }) => ({ ...chunk, readBytes, bytes: Buffer.byteLength(text) }));
   }
 
   of(stream: string): LogChunk[] {

@@ -130,6 +130,14 @@ describe('help', () => {
 describe('usage errors', () => {
   const cases: { args: string[]; says: RegExp }[] = [
     { args: ['rnu', 'x'], says: /^sentinel: "rnu" is not a verb; write "run", or see "sentinel --help"\.\n$/ },
+    { args: ['watch'], says: /^sentinel: "watch" is not a verb; write "follow", or see/ },
+    { args: ['ps'], says: /^sentinel: "ps" is not a verb; write "list", or see/ },
+    { args: ['kill', 'nightly'], says: /^sentinel: "kill" is not a verb; write "cancel", or see/ },
+    {
+      args: ['schedule', 'add'],
+      says: /^sentinel: "add" is not a verb of "sentinel schedule"; write "create", or see/,
+    },
+    { args: ['data', 'rm', 'todos'], says: /^sentinel: "rm" is not a verb of "sentinel data"; write "delete", or see/ },
     { args: ['xylophone'], says: /^sentinel: "xylophone" is not a verb; see "sentinel --help"\.\n$/ },
     {
       args: ['run'],

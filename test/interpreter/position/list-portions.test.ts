@@ -1,7 +1,8 @@
 /** A segment gets no results of items that ended before it, and the run has all of them again when it reports. */
 import { expect, test } from 'vitest';
 import { returnListResults, withoutListResults } from '../../../interpreter/list-portions.ts';
-import type { BlockFrame, ItemsFrame, OpenFrame } from '../../../interpreter/position.ts';
+import type { BlockFrame, OpenFrame } from '../../../interpreter/position.ts';
+import type { ItemsFrame } from '../../../interpreter/items-frame.ts';
 import type { Json } from '../../../language/json.ts';
 
 const items = (results: Json[]): ItemsFrame => ({ begun: 3, count: 4, bytes: 9, results });

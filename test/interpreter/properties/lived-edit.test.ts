@@ -26,6 +26,15 @@ const ended = (seq: number, key: string): StepFinished => ({
   durationMs: 1,
 });
 
+const begun = (seq: number, key: string, step: 'loop' | 'parallel'): RunEvent => ({
+  type: 'step-started',
+  seq,
+  at: seq,
+  key,
+  step,
+  label: step,
+});
+
 const edited: Edited = {
   type: 'edited',
   seq: 3,
@@ -40,6 +49,20 @@ const edited: Edited = {
   from: 'now',
 };
 
+async function told(of: Definition, events: readonly RunEvent[]): Promise<RunEvent[]> {
+  const answers = new LivedScript([{ under: '', events }]);
+  const { runs } = await runScenario(
+    { definition: of, catalogue },
+    { answers, stage: { ...stage, clockMoved: (now) => answers.clockMoved(now) } },
+  );
+  return runs[0]?.events ?? [];
+}
+
+const happenings = (events: readonly RunEvent[]): string[] =>
+  events
+    .filter(({ type }) => type === 'step-finished' || type === 'edited')
+    .map(({ type, key }) => (type === 'edited' ? type : key));
+
 test('a branch that came to its step after an edit waits for it, and the other goes on until then', async () => {
   const events: RunEvent[] = [
     ended(1, 'steps.0.branches.0.0@1'),
@@ -49,13 +72,44 @@ test('a branch that came to its step after an edit waits for it, and the other g
     ended(5, 'steps.0@1'),
     ended(6, 'steps.1~1@1'),
   ];
-  const answers = new LivedScript([{ under: '', events }]);
-  const { runs } = await runScenario(
-    { definition, catalogue },
-    { answers, stage: { ...stage, clockMoved: (now) => answers.clockMoved(now) } },
-  );
-  const happened = (runs[0]?.events ?? []).filter(({ type }) => type === 'step-finished' || type === 'edited');
-  expect(happened.map(({ type, key }) => (type === 'edited' ? type : key))).toEqual(
-    events.map(({ type, key }) => (type === 'edited' ? type : key)),
+  expect(happenings(await told(definition, events))).toEqual(happenings(events));
+});
+
+test('a branch that came to its step after an edit waits for what had ended before it in another', async () => {
+  const looping: Definition = {
+    name: 'branches',
+    loop: { type: 'once' },
+    steps: [
+      {
+        type: 'parallel',
+        branches: [
+          [{ type: 'parallel', branches: [[listing('a')]] }, listing('b')],
+          [{ type: 'loop', loop: { type: 'count', max: 2 }, steps: [listing('c'), listing('d')] }],
+        ],
+      },
+    ],
+  };
+  const events: RunEvent[] = [
+    begun(0, 'steps.0@1', 'parallel'),
+    begun(0.1, 'steps.0.branches.0.0@1', 'parallel'),
+    begun(0.2, 'steps.0.branches.1.0@1', 'loop'),
+    ended(1, 'steps.0.branches.1.0.steps.0@1.1'),
+    ended(2, 'steps.0.branches.0.0.branches.0.0@1'),
+    { ...edited, op: 'update', path: 'steps.0.branches.1.0.steps.0', before: { ...listing('c') } },
+    ended(4, 'steps.0.branches.0.1~1@1'),
+    ended(5, 'steps.0.branches.1.0.steps.1~1@1.1'),
+    ended(6, 'steps.0.branches.1.0.steps.0~1@1.2'),
+    ended(7, 'steps.0.branches.1.0.steps.1~1@1.2'),
+  ];
+  const again = await told(looping, events);
+  expect(again.filter((event) => event.type === 'warning' && event.code !== 'EDIT_STALE')).toEqual([]);
+  expect(
+    happenings(again)
+      .filter((key) => key.includes('~') || key === 'edited')
+      .toSorted(),
+  ).toEqual(
+    happenings(events)
+      .filter((key) => key.includes('~') || key === 'edited')
+      .toSorted(),
   );
 });

@@ -124,6 +124,7 @@ const OF_STEPS: {
       env: free({ A: '1' }),
       stdin: free('in'),
       failOn: free('never', 'nonzero'),
+      onUnknown: { fine: ['ask', 'skip'], beyond: ['retry', { verify: 'code/shell/execute' }] },
     },
   },
   command: {

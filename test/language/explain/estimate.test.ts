@@ -8,8 +8,11 @@ import * as measured from '../../../language/explain/measured.ts';
 import type { Definition, Step } from '../../../language/model.ts';
 import { CASES } from '../../histories/cases.ts';
 import { fileOf, type Recorded } from '../../histories/recorded.ts';
-import { counted, create, once, shell } from '../../server/harness/definitions.ts';
+import { counted, create, once, shell as begun } from '../../server/harness/definitions.ts';
 import { catalogue } from '../../catalogue.ts';
+
+/** An activity of its own: nothing that is tried again begins in a segment. */
+const shell: typeof begun = (command, rest) => begun(command, { retry: { attempts: 2 }, ...rest });
 
 const { History } = temporal.api.history.v1;
 
@@ -92,6 +95,14 @@ const loop = (config: Extract<Step, { type: 'loop' }>['loop']): Step => ({
 const fan = (...branches: Step[][]): Step => ({ type: 'parallel', branches });
 
 describe('what a pass costs', () => {
+  test('a shell step that a segment may begin costs little where it ends soon, and an activity where it does not', () => {
+    const [short, apart] = [begun('npm test'), shell('npm test')].map(
+      (step) => estimateOf(counted('x', 10, [create('x', {}), step]), catalogue).pass,
+    );
+    expect(short?.least.events).toBeLessThan(apart?.least.events ?? 0);
+    expect(short?.most.events).toBe(apart?.most.events);
+  });
+
   test('the cheaper and the dearer branch', () => {
     const { least, most } = passOf([{ type: 'condition', check: '$x', then: [shell('a'), shell('b')] }]);
     expect([least.events, most.events]).toEqual([0, 12]);

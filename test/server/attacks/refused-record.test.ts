@@ -76,6 +76,16 @@ test('so has one whose end is refused, and one whose start is', async () => {
   expect(await ended(begins)).toMatchObject(refused);
 });
 
+test('so has one whose segment is refused', async () => {
+  const quick = await harness.start(
+    once('quickly', [
+      create('kept', { word: 'unspeakable' }, 'row'),
+      { type: 'emit', event: 'said', data: 1, name: '$row.word unspeakable' },
+    ]),
+  );
+  expect(await ended(quick)).toMatchObject(refused);
+});
+
 test('a nested run that cannot be recorded at all fails the step that started it', async () => {
   const inner = once('inner', [shell('true')]);
   const { result, handle } = await harness.run(

@@ -63,6 +63,8 @@ function touching(name: string): { definition: Definition; project: string; pers
 async function waiting(handle: string, rest: Step[] = []): Promise<void> {
   await harness.start(once(handle, [shell(`while [ ! -e ${handle}.go ]; do sleep 0.1; done`), ...rest]), { handle });
   await harness.untilEvent(handle, ({ type }) => type === 'step-started');
+  // A segment has begun it, and its run goes on with it a moment later.
+  await until(async () => (await harness.state(handle)).current.length > 0);
 }
 
 const letGo = (handle: string): void => writeFileSync(inProject(`${handle}.go`), '');

@@ -73,14 +73,15 @@ export class LivedScript implements Answers {
     return this.leftUntil(`edit ${keyIn(under, String(edit.revision))}`) + 1;
   }
 
-  /** Whether a step of the run had begun before the edit that the scripted walk has not come to. */
+  /** Whether a step of the run had begun before the edit that the scripted walk has not come to, or had ended that is under way there. */
   private isSomethingBefore(under: string, edit: Edited): boolean {
     return (this.parts.get(under) ?? []).some(
       ({ type, key, seq }) =>
         (type === 'step-started' || type === 'step-finished') &&
         seq < edit.seq &&
         !key.includes('/') &&
-        !this.reached.has(keyIn(under, attemptsAsOne(key))),
+        (!this.reached.has(keyIn(under, attemptsAsOne(key))) ||
+          (type === 'step-finished' && (this.dueAt.get(`end ${keyIn(under, key)}`) ?? 0) > this.now)),
     );
   }
 

@@ -22,6 +22,8 @@ const sources = [
   'workflows',
   'activities',
   'world',
+  'operations',
+  'systems',
   'services',
   'runs',
   'worker',

@@ -14,6 +14,7 @@ import { execa } from 'execa';
 import { inject } from 'vitest';
 import { sealedClient, viewerOf } from '../../../runs/temporal-connection.ts';
 import { startRun, type StartRequest } from '../../../runs/start-run.ts';
+import { ownRoot } from '../../../services/home/package-root.ts';
 import { keysIn, newKeyText, type SealKeys } from '../../../services/config/seal-key.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Catalogue } from '../../../language/catalogue.ts';
@@ -34,9 +35,13 @@ import {
 import { createDatabase } from '../../postgres.ts';
 import { WorkerProcess } from './worker-process.ts';
 import { catalogue } from '../../catalogue.ts';
+import { KeptFolder, keptRoot } from '../../../world/processes/kept/kept-folder.ts';
+import { isThere } from '../../../world/processes/kept/kept-process.ts';
+import { endAllKept } from '../../../world/processes/kept/kept-processes.ts';
+import { groupsBelow } from '../../../world/processes/process-table.ts';
 
 /** The command line as it is built. */
-export const CLI = join(import.meta.dirname, '..', '..', '..', 'dist', 'cli', 'main.js');
+export const CLI = join(ownRoot, 'dist', 'cli', 'main.js');
 
 export interface Said {
   code: number;
@@ -98,10 +103,22 @@ export class Harness {
     await Promise.all(this.workers.map((worker) => worker.kill9()));
     // The command line may have brought up a supervisor, which would outlive the tests.
     if (existsSync(join(this.home, 'services.json'))) await this.command('down');
+    await endAllKept(keptRoot(this.home));
     await this.client.connection.close();
     await this.store.close();
     // What a killed worker had begun may still write there.
     rmSync(this.project, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  /** As a power cut leaves them: neither the processes that outlive a worker nor their outcomes are to be found. */
+  async loseProcesses(): Promise<void> {
+    for (const folder of KeptFolder.all(keptRoot(this.home))) {
+      const { keeper } = folder;
+      const below = keeper === null ? [] : await groupsBelow(keeper.pid);
+      for (const group of below) process.kill(-group, 'SIGKILL');
+      await until(async () => keeper === null || !(await isThere(keeper)));
+      rmSync(join(folder.path, 'outcome'), { force: true });
+    }
   }
 
   private get home(): string {

@@ -3,10 +3,10 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { ownRoot } from '../../../services/home/package-root.ts';
 import { pidOf } from '../../pids.ts';
 
-const program = join(fileURLToPath(new URL('../../..', import.meta.url)), 'dist', 'worker', 'main.js');
+const program = join(ownRoot, 'dist', 'worker', 'main.js');
 const readyWithinMs = 60_000;
 
 export class WorkerProcess {
@@ -29,7 +29,11 @@ export class WorkerProcess {
     const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
     const worker = new WorkerProcess(child);
     await new Promise<void>((resolve, reject) => {
-      const fail = (finding: string) => (): void => reject(new Error(`the worker ${finding}: ${worker.output}`));
+      const fail = (finding: string) => (): void => {
+        // Nobody else has it to end it.
+        child.kill('SIGKILL');
+        reject(new Error(`the worker ${finding}: ${worker.output}`));
+      };
       const timer = setTimeout(fail('was not ready in time'), readyWithinMs);
       child.once('exit', fail('ended'));
       const look = (): void => {
@@ -63,6 +67,11 @@ export class WorkerProcess {
   /** As an operator ends it: what runs may finish first. */
   stop(): Promise<void> {
     return this.end('SIGTERM');
+  }
+
+  /** As a supervisor ends one that another build follows. */
+  leave(): Promise<void> {
+    return this.end('SIGUSR2');
   }
 
   private async end(signal: NodeJS.Signals): Promise<void> {

@@ -23,6 +23,7 @@ test('what a lost attempt wrote by half is taken back with what the next one wro
   );
   await until(() => existsSync(join(harness.project, 'begun')));
   await first.kill9();
+  await harness.loseProcesses();
   await harness.startWorker();
   expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
   expect(readFileSync(text, 'utf8')).toBe('whole\n');

@@ -93,7 +93,10 @@ test.concurrent('what a segment has ended is not shown as under way', async () =
     once('shown', [{ type: 'loop', loop: { type: 'count', max: 2 }, steps: [create('shown', {})] }, shell('sleep 2')]),
   );
   await harness.untilEvent(handle, (event) => event.type === 'step-started' && event.key === 'steps.1@1');
-  expect((await harness.state(handle)).current.map(({ key }) => key)).toEqual(['steps.1@1']);
+  // A segment has begun the step, and its run goes on with it a moment later.
+  const current = async () => (await harness.state(handle)).current.map(({ key }) => key);
+  await until(async () => (await current()).length > 0);
+  expect(await current()).toEqual(['steps.1@1']);
   await harness.result(handle);
 });
 

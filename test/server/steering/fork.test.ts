@@ -78,11 +78,11 @@ test('a fork of any step goes on with the results so far', async () => {
   expect(done()).toEqual(['end-first']);
   expect(outputsOf(again)).toEqual(outputsOf(result));
   const events = await harness.events(last.handle);
-  expect(events.map(({ seq, type, key }) => ({ seq, type, key }))).toEqual([
-    { seq: 1, type: 'run-started', key: '' },
-    { seq: 2, type: 'step-started', key: 'steps.6@1' },
-    { seq: 3, type: 'step-finished', key: 'steps.6@1' },
-    { seq: 4, type: 'run-finished', key: '' },
+  expect(events.map(({ type, key }) => ({ type, key }))).toEqual([
+    { type: 'run-started', key: '' },
+    { type: 'step-started', key: 'steps.6@1' },
+    { type: 'step-finished', key: 'steps.6@1' },
+    { type: 'run-finished', key: '' },
   ]);
   expect(events[0]).toMatchObject({ origin: { type: 'fork', of: handle, at: 'steps.6@1' } });
 

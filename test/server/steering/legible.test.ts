@@ -50,7 +50,8 @@ test('a run under way, its nested run, and both when they have ended', async () 
     attributes: { SentinelName: 'child', SentinelPersona: 'tester' },
   });
   expect(await currentDetails(handle)).toMatch(/^\*\*running\*\*, pass 1, \d+ steps\n\n- `steps\.1@1` child/);
-  expect(await currentDetails(nested)).toMatch(/- `steps\.0@1` waiting for go/);
+  // A segment has begun the step, and its run goes on with it a moment later.
+  await expect.poll(() => currentDetails(nested)).toMatch(/- `steps\.0@1` waiting for go/);
   await harness.say(handle, 'pause');
   expect(await currentDetails(handle)).toMatch(/^\*\*paused\*\* \(the test says so\)/);
   expect((await described(handle)).attributes).toMatchObject({ SentinelStatus: 'paused' });

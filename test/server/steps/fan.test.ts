@@ -12,6 +12,9 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
+/** Nothing that is tried again begins in a segment. */
+const apart = (command: string, outputTo: string): Step => shell(command, { outputTo, retry: { attempts: 2 } });
+
 const width = 20;
 const fan = (branches: Step[][], rest: Partial<ParallelStep> = {}): Step => ({ type: 'parallel', branches, ...rest });
 const wide = (branch: (index: number) => Step[]): Step[][] =>
@@ -55,7 +58,7 @@ test('one local activity does a whole fan, and the trace is that of steps by the
 test('branches that come to a long step go on from there, and no step is done twice', async () => {
   const branches = wide((n) =>
     n % 10 === 3
-      ? [create('mixed', { n }), shell(`echo ${n}`, { outputTo: `said${n}` }), create('after', { n: `$said${n}.data` })]
+      ? [create('mixed', { n }), apart(`echo ${n}`, `said${n}`), create('after', { n: `$said${n}.data` })]
       : [create('mixed', { n }), create('quick', { n })],
   );
   const { handle, result } = await harness.run(once('mixed-fan', [fan(branches), list('after', 'rows')]));

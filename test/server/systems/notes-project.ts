@@ -86,6 +86,15 @@ export const notes = defineSystem({
       },
     }),
     defineCommand({
+      name: 'notes/followed',
+      permission: 'read',
+      speed: 'quick',
+      doors: ['step', 'person'],
+      params: z.strictObject({}),
+      result: z.array(z.string()),
+      run: async (_params, { tx }) => (await tx.query('select text from notes_heard order by position')).map(({ text }) => text),
+    }),
+    defineCommand({
       name: 'notes/peek',
       description: 'Tries what a command that reads may not.',
       permission: 'read',

@@ -35,6 +35,8 @@ async function begin(name: string, how = ''): Promise<string> {
   const line = `${how}echo $$ >> ${name}.ran; while [ ! -e ${name}.go ]; do sleep 0.1; done`;
   const handle = await harness.start(once(name, [shell(line), shell('true')]));
   await until(() => existsSync(path(`${name}.ran`)));
+  // A segment has begun it, and its run goes on with it a moment later.
+  await until(async () => (await harness.state(handle)).current.length > 0);
   return handle;
 }
 
@@ -74,6 +76,17 @@ test.each([
   expect(isAlive(first)).toBe(false);
   await finish(name, handle);
   expect(timesRun(name)).toBe(2);
+});
+
+test('what a segment has begun ends with its worker, too, and runs again', async () => {
+  const worker = await harness.startWorker();
+  const handle = await harness.start(
+    once('begun', [shell('echo $$ >> begun.ran; while [ ! -e begun.go ]; do sleep 0.1; done')]),
+  );
+  await until(() => existsSync(path('begun.ran')));
+  await worker.stop();
+  await until(() => !isAlive(pidOf('begun')));
+  await finish('begun', handle);
 });
 
 test('a second signal ends the worker and what its steps have started at once', async () => {

@@ -50,6 +50,23 @@ describe('reading a log', () => {
     }
   });
 
+  test('pieces that only the newest attempt may write stand in their order', async () => {
+    const { logs } = opened.store;
+    const words = Array.from({ length: 50 }, (_, n) => `${n} `);
+    for (let round = 0; round < 20; round++) {
+      const handle = `fenced-${round}`;
+      await logs.append(
+        words.map((word, part) => chunk(handle, part, word, { stream: part % 2 === 0 ? 'stdout' : 'stderr' })),
+        1,
+      );
+      const written = await opened.database.query<{ part: number }>(
+        `select part from log_chunks where handle = $1 order by position`,
+        [handle],
+      );
+      expect(written.map(({ part }) => part)).toEqual(words.map((_, part) => part));
+    }
+  });
+
   test('shows what the bound dropped, and a part written again replaces the text', async () => {
     const { logs } = opened.store;
     await logs.append([chunk('bound', 0, 'head\n'), chunk('bound', 1, 'old tail\n', { droppedBytes: 10 })]);

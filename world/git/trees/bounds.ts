@@ -4,6 +4,28 @@ export const CHECKPOINT_BOUNDS = {
   fileBytesMax: 2 * 1024 * 1024,
   /** Of a project with more files, or more bytes that are new at once, no state is taken. */
   filesMax: 200_000,
+  /** Of a project with more files it is git that looks for those that changed. */
+  quickFilesMax: 5_000,
+  watchedFilesMax: 100_000,
+  /** Of fewer it costs nothing to look at each. */
+  watchedFilesMin: 100,
+  /** Projects that one process watches, and how often it takes what was told. */
+  watchesMax: 32,
+  drainMs: 500,
+  /** Names of which changes were told; with more everything is looked at. */
+  dirtyMax: 20_000,
+  /** Files with names elsewhere that are looked at each time. */
+  linkedMax: 500,
+  /** A project that is watched is looked at as a whole all the same, so often. */
+  checkMs: 60_000,
+  /** Of more names that are new, or files that changed, git takes care. */
+  unknownMax: 5_000,
+  unlikeMax: 500,
+  unlikeBytesMax: 32 * 1024 * 1024,
+  /** Where git had to look, it does so for so long. */
+  unsureMs: 60_000,
+  /** What is known of a project that nobody looked at for so long is forgotten: a clean-up may have taken contents. */
+  knownMs: 86_400_000,
   /** What one call of git puts into the index. */
   filesAtOnce: 20_000,
   /** What one call of git stores: so many descriptors are open meanwhile. */

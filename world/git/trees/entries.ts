@@ -3,6 +3,9 @@
 /** No state holds files of such a folder, because homes of Sentinel are left out. */
 export const RECORD = '.sentinel/repository/';
 
+/** The first name of it. */
+export const RECORD_ROOT = RECORD.slice(0, RECORD.indexOf('/'));
+
 export const COMMIT = '160000';
 export const FILE = '100644';
 

@@ -23,6 +23,7 @@ import {
   unlinkSync,
   writeFileSync,
   writeSync,
+  type Stats,
 } from 'node:fs';
 import { join } from 'node:path';
 import { openFolder, placeOf } from '../../confinement/beneath.ts';
@@ -91,6 +92,37 @@ function openFile(place: string): Opened | null {
   if (found.isFile() && found.size <= CHECKPOINT_BOUNDS.fileBytesMax) return { mode: modeOf(found.mode), descriptor };
   closeSync(descriptor);
   return null;
+}
+
+export interface ReadFile {
+  mode: string;
+  /** Null: too large to keep. */
+  content: Buffer | null;
+  /** Of what was read, and when the reading began. */
+  stats: Stats;
+  at: number;
+}
+
+/** Null where no file that can be read and no link is by now. */
+export const readAt = (root: string, path: string): ReadFile | null =>
+  unlessGone(root, path, (place) => {
+    const at = Date.now();
+    const stats = lstatSync(place);
+    if (stats.isSymbolicLink())
+      return { mode: SYMLINK, content: readlinkSync(place, { encoding: 'buffer' }), stats, at };
+    return stats.isFile() ? readFile(place, at) : null;
+  });
+
+function readFile(place: string, at: number): ReadFile {
+  const descriptor = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const stats = fstatSync(descriptor);
+    const isLarge = stats.size > CHECKPOINT_BOUNDS.fileBytesMax;
+    const content = isLarge || !stats.isFile() ? null : readFileSync(descriptor);
+    return { mode: modeOf(stats.mode), content, stats, at };
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** Git stores what it can read: content that is in no file, in one without a name. */

@@ -10,7 +10,7 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { copyFileSync, existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { gitProgram } from '../../confinement/repositories/git-repository.ts';
@@ -38,6 +38,8 @@ export interface GitCall {
   /** Paths are patterns, and not names. */
   isPatterned?: boolean;
   bytesMax?: number;
+  /** Exits that are no trouble; 0 unless stated. */
+  codes?: readonly number[];
   /** After so many bytes the rest is not waited for. */
   cutAt?: number;
 }
@@ -69,6 +71,9 @@ const SETTINGS = `[core]
 
 /** Before every attribute of the project: content stays as it is. */
 const ATTRIBUTES = '* -text !eol !ident !filter !diff !merge !working-tree-encoding !export-subst\n';
+
+/** That the index of that name is behind. */
+export const behindMark = (place: string, index: string): string => join(place, 'behind', index);
 
 /** The folder of a project in a home of Sentinel. */
 export const placeOf = (home: string, project: string): string => {
@@ -103,7 +108,7 @@ export class ShadowGit {
   /** `project`: its real path. Makes the folder where it is missing. */
   static async open(place: string, project: string): Promise<ShadowGit> {
     const git = new ShadowGit(place, project);
-    for (const folder of ['objects', 'refs', 'info', 'indexes'])
+    for (const folder of ['objects', 'refs', 'info', 'indexes', 'behind'])
       await mkdir(join(place, folder), { recursive: true, mode: 0o700 });
     await chmod(place, 0o700);
     // Written each time: what is here decides what git does.
@@ -140,6 +145,14 @@ export class ShadowGit {
 
   async forgetIndex(): Promise<void> {
     await rm(this.index, { force: true });
+    this.isBehind = false;
+  }
+
+  /** Whether the index no longer says what the newest state holds. */
+  set isBehind(isBehind: boolean) {
+    const mark = behindMark(this.place, basename(this.index));
+    if (isBehind) writeFileSync(mark, '');
+    else rmSync(mark, { force: true });
   }
 
   get hasIndex(): boolean {
@@ -177,7 +190,7 @@ export class ShadowGit {
 
   run(args: readonly string[], call: GitCall = {}): Promise<Buffer> {
     const { workTree = this.project, index = this.index, bytesMax = outputBytesMax, cutAt = bytesMax } = call;
-    const { descriptors = [], isPatterned = false } = call;
+    const { descriptors = [], isPatterned = false, codes = [0] } = call;
     const env = this.#environmentOf(workTree, index, isPatterned);
     return new Promise((resolve, reject) => {
       const child = spawn(this.#program, args, { cwd: workTree, env, stdio: ['pipe', 'pipe', 'pipe', ...descriptors] });
@@ -221,7 +234,7 @@ export class ShadowGit {
       child.once('close', (code) => {
         clearTimeout(timer);
         pipes.end();
-        if (trouble === null && code !== 0 && !isCut)
+        if (trouble === null && !codes.includes(code ?? -1) && !isCut)
           trouble = `git ${args[0] ?? ''} ended with ${String(code)}: ${said.trim() || 'no message'}`;
         if (trouble === null) resolve(Buffer.concat(out));
         else reject(isBound ? new TooLarge(trouble) : new GitTrouble(trouble));

@@ -32,10 +32,19 @@ export interface StoredCall extends CallOf, Claimant {
   endedAt: number | null;
 }
 
+/** Rows of others, written in the same transaction: an insert of rows in a parameter, and one of them as JSON text. */
+export interface RowsBeside {
+  readonly all: readonly (readonly [{ text(rows: string): string }, string])[];
+}
+
 export interface Calls {
-  claim(of: CallOf, by: Claimant): Promise<Claim>;
-  /** Keeps the outcome and what the conversation gets of it together, and returns the outcome that counts: the first one. */
-  end(of: CallOf, outcome: CallOutcome, messages: readonly PlacedMessage[]): Promise<CallOutcome>;
+  /** `rows` are written with it. */
+  claim(of: CallOf, by: Claimant, rows?: RowsBeside): Promise<Claim>;
+  /**
+   * Keeps the outcome and what the conversation gets of it together, with `rows`, and returns the outcome that counts: the
+   * first one.
+   */
+  end(of: CallOf, outcome: CallOutcome, messages: readonly PlacedMessage[], rows?: RowsBeside): Promise<CallOutcome>;
   /** The claimed calls of a run, in the order in which they began. */
   list(handle: string): Promise<StoredCall[]>;
 }

@@ -1,5 +1,5 @@
-/** Agent segments: turns and quick calls in one activity, over dead workers, pauses and long calls. */
-import { writeFileSync } from 'node:fs';
+/** Agent segments: turns and their calls in one activity, over dead workers, pauses and long calls. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -91,30 +91,100 @@ test('a worker that dies in a segment costs the turn under way, and no call is d
   expect((await harness.command('replay', handle)).code).toBe(0);
 });
 
-test('a pause is heard between two turns, and a long call is the run its own', async () => {
+const shell = (id: string, command: string): { id: string; name: string; input: { command: string } } => ({
+  id,
+  name: 'code_shell_execute',
+  input: { command },
+});
+const lines = (name: string): string[] => {
+  const file = join(harness.project, name);
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+};
+const takenOver = async (handle: string): Promise<number> =>
+  (await harness.store.logs.read(handle, 'combined', 0, 1_000)).filter((line) => line.includes('the same process'))
+    .length;
+const untilGo = 'echo begun >> log; until [ -e go ]; do sleep 0.05; done; echo ended >> log';
+
+test('calls that write and calls of the shell are part of the same activity', async () => {
   model.next(
     kept(0),
-    kept(1, 1500),
-    calls({ id: '2', name: 'code_shell_execute', input: { command: 'echo long' } }),
-    kept(3),
+    calls(shell('1', 'echo one >> log'), shell('2', 'echo two >> log')),
+    calls(shell('3', 'cat log')),
     answers('Done.'),
   );
   await harness.startWorker(model.env);
   const handle = await harness.start(definition());
+  expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { answer: 'Done.' } });
+  expect((await activities(handle)).filter((name) => name !== 'emit')).toEqual(['agent']);
+  expect(lines('log')).toEqual(['one', 'two']);
+  expect(JSON.stringify(model.double.asked.at(-1)?.body)).toContain(String.raw`one\\ntwo`);
+  expect((await harness.command('replay', handle)).code).toBe(0);
+});
+
+test('a pause is heard in the middle of a turn, and nothing is called while it lasts', async () => {
+  model.next(kept(0), kept(1, 1500), answers('Done.'));
+  await harness.startWorker(model.env);
+  const handle = await harness.start(definition());
   await until(() => paid() === 2);
   await harness.say(handle, 'pause');
-  await until(async () => (await harness.rows('kept')).length === 2);
-  await new Promise((resolve) => setTimeout(resolve, 1000));
-  expect(paid()).toBe(2);
+  await sleep(2500);
+  expect(await harness.rows('kept')).toHaveLength(1);
   await harness.say(handle, 'resume');
   expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { answer: 'Done.' } });
-  expect((await activities(handle)).filter((name) => name !== 'emit')).toEqual([
-    'agent',
-    'agent',
-    'code/shell/execute',
-    'agent',
-  ]);
+  expect(await harness.rows('kept')).toHaveLength(2);
+  expect(paid()).toBe(3);
 });
+
+test('a call under way is shown, and a pause meanwhile holds the run before the next one', async () => {
+  model.next(calls(shell('1', untilGo), shell('2', 'echo next >> log')), answers('Done.'));
+  await harness.startWorker(model.env);
+  const handle = await harness.start(definition());
+  await until(() => lines('log').length === 1);
+  await until(async () =>
+    (await harness.events(handle)).some(({ type, key }) => type === 'step-started' && key.endsWith('turn.1/call.0')),
+  );
+  const askedAt = Date.now();
+  await harness.say(handle, 'pause');
+  expect((await harness.state(handle)).status).toBe('paused');
+  expect(Date.now() - askedAt).toBeLessThan(10_000);
+  writeFileSync(join(harness.project, 'go'), '');
+  await until(() => lines('log').length === 2);
+  await sleep(1500);
+  expect(lines('log')).toEqual(['begun', 'ended']);
+  await harness.say(handle, 'resume');
+  expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { answer: 'Done.' } });
+  expect(lines('log')).toEqual(['begun', 'ended', 'next']);
+  const started = (await harness.events(handle)).filter(({ type }) => type === 'step-started').map(({ key }) => key);
+  expect(started.toSorted()).toEqual([...new Set(started)].toSorted());
+  expect((await harness.command('replay', handle)).code).toBe(0);
+});
+
+test('a worker that dies in a call repeats none, and each event of it is there once', async () => {
+  model.next(
+    calls(shell('1', 'echo first >> log'), shell('2', untilGo), shell('3', 'echo last >> log')),
+    answers('Done.'),
+  );
+  let worker = await harness.startWorker(model.env);
+  const handle = await harness.start(definition());
+  for (const deaths of [1, 2]) {
+    await until(() => lines('log').includes('begun'));
+    await until(async () =>
+      (await harness.events(handle)).some(({ type, key }) => type === 'step-started' && key.endsWith('turn.1/call.1')),
+    );
+    await worker.kill9();
+    worker = await harness.startWorker(model.env);
+    await until(async () => (await takenOver(handle)) === deaths);
+  }
+  writeFileSync(join(harness.project, 'go'), '');
+  expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { answer: 'Done.' } });
+  expect(lines('log')).toEqual(['first', 'begun', 'ended', 'last']);
+  expect(paid()).toBe(2);
+  const events = (await harness.events(handle)).filter(({ key }) => key.includes('/call.'));
+  expect(events.map(({ type, key }) => `${type} ${key.split('/').at(-1)}`)).toEqual(
+    [0, 1, 2].flatMap((call) => [`step-started call.${call}`, `step-finished call.${call}`]),
+  );
+  expect((await harness.command('replay', handle)).code).toBe(0);
+}, 180_000);
 
 test('a cancelled run ends while a segment waits for the model, and tells what was used', async () => {
   model.next(kept(0), { silentMs: Number.POSITIVE_INFINITY });

@@ -54,12 +54,30 @@ test('what becomes of calls whose worker died is asked, verified, or decided, an
   ];
   await until(() => ['asked', 'verified', 'repeated'].every((name) => existsSync(begun(name))));
   await worker.kill9();
+  await harness.loseProcesses();
   await harness.startWorker(model.env);
   await isAsked(asked);
   expect(await harness.result(verified)).toMatchObject({ outcome: 'completed' });
   expect(lines('verified')).toBe('begun\n');
   expect(told('verified')).toContain('This call was done');
   await isRepeated(repeated);
+});
+
+test('a command that a model has called goes on while its worker dies, and nobody is asked', async () => {
+  model = await new ScriptedModel(({ name, turn }) => {
+    const command = `echo begun >> ${name}.begun; sleep 4; echo finished`;
+    return turn === 1 ? calls({ id: '1', name: 'code_shell_execute', input: { command } }) : answers('I see.');
+  }).open();
+  const worker = await harness.startWorker(model.env);
+  const handle = await harness.start(asking('going', {}));
+  await until(() => existsSync(begun('going')));
+  await worker.kill9();
+  await harness.startWorker(model.env);
+  expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { answer: 'I see.' } });
+  expect(lines('going')).toBe('begun\n');
+  expect(told('going')).toContain('finished');
+  expect((await harness.events(handle)).filter(({ type }) => type === 'asked' || type === 'warning')).toEqual([]);
+  expect(await harness.store.calls.list(handle)).toMatchObject([{ key, state: 'done', tries: 1 }]);
 });
 
 async function isAsked(handle: string): Promise<void> {

@@ -20,6 +20,8 @@ const askedMs = 15_000;
 /** The questions are with the server before the tasks are; for five seconds it keeps them for the worker that knew the runs. */
 const askedFirstMs = 500;
 const { TaskQueueKind } = temporal.api.enums.v1;
+/** Activities of their own: nothing that is tried again begins in a segment. */
+const apart = { retry: { attempts: 2 } };
 const openHarness = useHarnesses();
 
 /** What is known of a run whose first shell step has ended, and whose second one is under way. */
@@ -78,7 +80,7 @@ test.concurrent.each<[string, Step[]]>([
 ])('a run that was asked while its task was lost, and goes on with %s steps, replays', async (kind, rest) => {
   const harness = await openHarness();
   const lost = await harness.startWorker();
-  const definition = once(`asked-in-a-lost-task-${kind}`, [shell('true'), shell('sleep 20'), ...rest]);
+  const definition = once(`asked-in-a-lost-task-${kind}`, [shell('true', apart), shell('sleep 20', apart), ...rest]);
   const handles = await Promise.all(
     Array.from({ length: runs }, (_, n) => harness.start(definition, { handle: `asked-in-a-lost-task-${kind}-${n}` })),
   );
