@@ -1,5 +1,5 @@
-// A reporter of vitest: how long each test file took, with its imports and hooks, as JSON in the file
-// that SENTINEL_FILE_TIMES names. The JSON reporter knows the times of tests only.
+// A reporter of vitest, for what the JSON reporter does not say: how long each test file took, with its imports and
+// hooks, and the errors that belong to no test. As JSON in the file that SENTINEL_FILE_TIMES names.
 import { writeFileSync } from 'node:fs';
 
 export default class FileTimes {
@@ -14,7 +14,8 @@ export default class FileTimes {
     });
   }
 
-  onTestRunEnd() {
-    writeFileSync(process.env.SENTINEL_FILE_TIMES, JSON.stringify(this.#files));
+  onTestRunEnd(_modules, errors) {
+    const unhandled = errors.map(({ name, message, stack }) => `${name}: ${message}\n${stack ?? ''}`);
+    writeFileSync(process.env.SENTINEL_FILE_TIMES, JSON.stringify({ files: this.#files, unhandled }));
   }
 }

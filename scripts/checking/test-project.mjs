@@ -31,9 +31,13 @@ export function runTestProject(project, totals, { part, env = {} } = {}) {
       env: { ...process.env, ...env, SENTINEL_FILE_TIMES: times },
     },
   );
-  if (existsSync(report)) addReport(project, JSON.parse(readFileSync(report, 'utf8')), status, totals);
-  else totals.failures.push(`${project}: no report was written`);
-  const files = existsSync(times) ? JSON.parse(readFileSync(times, 'utf8')) : [];
+  const { files, unhandled } = existsSync(times)
+    ? JSON.parse(readFileSync(times, 'utf8'))
+    : { files: [], unhandled: [] };
+  totals.failures.push(...unhandled.map((error) => `${project}: an error outside of any test\n${indented(error)}`));
+  if (existsSync(report)) {
+    addReport(project, JSON.parse(readFileSync(report, 'utf8')), unhandled.length === 0 ? status : 0, totals);
+  } else totals.failures.push(`${project}: no report was written`);
   rmSync(reports, { recursive: true, force: true });
   return files;
 }
