@@ -101,7 +101,7 @@ const unhurried = {
     'test/server/workers/{ending,large,large-lists,versions}.test.ts',
   ],
   kill: [
-    'test/server/kill/{fan,force-cancel,groups,leases,one-branch,person-calls,quiet-trigger,services,stopped,undo}.test.ts',
+    'test/server/kill/{fan,force-cancel,groups,leases,one-branch,overtaken,person-calls,quiet-trigger,services,stopped,undo}.test.ts',
     'test/server/kill/models/{agent-segments,compaction,model-calls,model-context,model-turns,replayed-turns}.test.ts',
     'test/server/kill/questions/*.test.ts',
   ],

@@ -59,6 +59,7 @@ import { actingSteps } from './segment/acting-steps.ts';
 import { type EndRefused, segmentActivity } from './segment/segment-activity.ts';
 import { runLine } from './steps/shell-line.ts';
 import { beating } from '../world/processes/beating.ts';
+import { attemptNow, watchForStandstill } from '../world/processes/overtaken.ts';
 import type { KeptProcesses } from '../world/processes/kept/kept-processes.ts';
 import type { Models } from '../world/models/open-models.ts';
 import type { Shelf } from './turns/cassettes/shelf.ts';
@@ -92,6 +93,7 @@ const LOOK_MS = 60_000;
 
 export function createActivities(parts: ActivityParts): Record<string, Activity> {
   const { store, registry, runs, recorded } = parts;
+  watchForStandstill();
   const quick = quickSteps({ store, registry, runs, limiter: parts.limiter, around: parts.around });
   const acting = actingSteps(parts);
   const activities: Record<string, Activity> = {
@@ -269,6 +271,7 @@ async function performCall(parts: ActivityParts, effect: CommandEffect, context:
 }
 
 async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<KnownContext> {
+  const checkAttempt = attemptNow();
   const info = activityInfo();
   const { cancellationSignal } = Context.current();
   const resumed = (info.heartbeatDetails ?? null) as Json;
@@ -282,6 +285,7 @@ async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<K
     runPort: parts.runs,
     turn: async (request, until) => askWithin(parts, request, await contextOf(parts, options), until),
     signal: cancellationSignal,
+    checkAttempt,
     timeoutMs: info.startToCloseTimeoutMs - TIMEOUT_MARGIN_MS,
     now: () => Date.now(),
     heartbeat: beat(resumed),

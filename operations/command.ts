@@ -108,6 +108,8 @@ export interface CommandContext {
   /** One turn of a model, kept in the conversation that it names. */
   turn(request: TurnRequest, until?: AbortSignal): Promise<TurnOutcome>;
   signal: AbortSignal;
+  /** Before it acts on the world: throws `LeftBehind` where another attempt may have begun. Absent: there is no other. */
+  checkAttempt?(): void;
   timeoutMs: number;
   now(): number;
   /** Tells the server the step is alive; a no-op for quick commands. */

@@ -65,6 +65,7 @@ async function contextOf(
     }),
     attempt: begun + 1,
     signal: act.signal,
+    checkAttempt: act.checkAttempt,
     secrets: await secretsOf(store, secrets),
     ...(kept === undefined ? {} : { keeping: { processes: kept, ends: () => act.ends() } }),
     ...defined({ confinement, reach }),

@@ -9,7 +9,7 @@ import type { Json } from '../../language/json.ts';
 import { type RowSink, WaitingRows } from '../../prisma/store/contract/session-contract.ts';
 import type { LogChunk, Session } from '../../prisma/store/contract/contract.ts';
 import { Failure } from '../../world/failures/failures.ts';
-import { LeftBehind } from '../../world/processes/kept/kept-processes.ts';
+import { attemptNow, LeftBehind } from '../../world/processes/overtaken.ts';
 import { crashPoint } from '../../world/crash-points/crash-point.ts';
 import type { KeepEnd } from '../steps/checkpointed.ts';
 import { lastingFailure } from '../steps/failures.ts';
@@ -23,6 +23,8 @@ const AT_ONCE_MAX = 8;
 export interface Act {
   /** Aborted when it is to end, or to be left. */
   signal: AbortSignal;
+  /** Throws `LeftBehind` where another attempt at the segment may have begun. */
+  checkAttempt(): void;
   /** Whether what was aborted is to end with it. */
   ends(): boolean;
   /** Takes what it printed, to be written with the next commit. */
@@ -70,6 +72,7 @@ export class Acts {
   readonly #claim: () => Promise<void>;
   readonly #attempt: number;
   readonly #signal: AbortSignal;
+  readonly #checkAttempt = attemptNow();
   #hasBegun = false;
   readonly #until = Date.now() + SEGMENT_MS;
   readonly #underWay = new Map<UnderWay, Promise<unknown>>();
@@ -119,6 +122,7 @@ export class Acts {
     const keepEnd = await this.#steps.keepState(this.#input, effect, this.#rows);
     await this.#claim();
     crashPoint('act.claimed', { handle, key });
+    this.#checkAttempt();
     // Nobody waits for it here any more, and nothing of it has begun.
     if (this.#signal.aborted && !act.isCancelled) return { goesOn: true, isBegun: false };
     const timer = setTimeout(() => act.told.abort(), Math.max(ACT_MS, this.#until - Date.now()));
@@ -131,6 +135,7 @@ export class Acts {
     try {
       const value = await this.#steps.perform(this.#input, effect, {
         signal: act.told.signal,
+        checkAttempt: this.#checkAttempt,
         ends: () => act.isCancelled,
         log: (chunks) => void this.#chunks.push(...chunks),
       });

@@ -4,7 +4,7 @@ import { mayWriteFiles } from '../../language/permissions.ts';
 import type { StepCheckpoints, WritingStep } from '../../operations/checkpoints/step-checkpoints.ts';
 import type { RowSink } from '../../prisma/store/contract/session-contract.ts';
 import { type Secrets, unsealedFor } from '../../operations/secrets/secrets.ts';
-import { LeftBehind } from '../../world/processes/kept/kept-processes.ts';
+import { LeftBehind } from '../../world/processes/overtaken.ts';
 import { beating } from '../../world/processes/beating.ts';
 import type { CommandContext } from '../../operations/command.ts';
 import type { Registry } from '../../operations/registry.ts';

@@ -1,6 +1,6 @@
 /** How an activity fails: by the code of its failure, which is tried again only where the store was away. */
 import { activityInfo, ApplicationFailure, Context } from '@temporalio/activity';
-import { LeftBehind } from '../../world/processes/kept/kept-processes.ts';
+import { LeftBehind } from '../../world/processes/overtaken.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { causesOf, isAway } from '../../prisma/store/connection/unavailable.ts';
 

@@ -97,7 +97,7 @@ export async function writeWhole(
       // One name per run and step: a retry writes over what its predecessor left.
       const name = basename(file);
       const draft = join(place, draftOf(name, context));
-      return await replaceFile({ file: join(place, name), draft, path }, bytes, expected);
+      return await replaceFile({ file: join(place, name), draft, path }, bytes, { expected, context });
     } finally {
       closeSync(folder);
     }
@@ -109,7 +109,7 @@ export async function writeWhole(
 async function replaceFile(
   { file, draft, path }: { file: string; draft: string; path: string },
   bytes: Buffer,
-  expected: Buffer | undefined,
+  { expected, context }: { expected: Buffer | undefined; context: CommandContext },
 ): Promise<boolean> {
   const found = await lstat(file).catch(() => null);
   if (found !== null && !found.isFile())
@@ -120,6 +120,8 @@ async function replaceFile(
     await writeFile(draft, bytes, { flag: 'wx' });
     if (found?.isFile() === true) await chmod(draft, found.mode);
     if (expected !== undefined && !(await readFile(file)).equals(expected)) throw changedMeanwhile(path);
+    // An attempt that comes later has removed the draft, so that what stands still right here does nothing either.
+    context.checkAttempt?.();
     await rename(draft, file);
     return true;
   } catch (error) {

@@ -64,6 +64,8 @@ export interface ShellContext {
   key: string;
   attempt: number;
   signal: AbortSignal;
+  /** Before anything is started: throws `LeftBehind` where another attempt may have begun. */
+  checkAttempt?(): void;
   store: { logs: Pick<Store['logs'], 'append' | 'begun'> };
   heartbeat(details?: Json): void;
   now(): number;
@@ -171,6 +173,7 @@ export async function started(
     if (missing.length > 0) kept?.folder.notePlaces({ cwd, missing });
     const gate = launch.view === undefined ? undefined : kept?.folder.makeGate();
     const infoAt = 1 + inheritedBy(launch);
+    context.checkAttempt?.();
     const child = spawn(launch, streams, gate);
     launch.view?.close();
     if (child instanceof Error || child.pid === undefined)

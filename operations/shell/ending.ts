@@ -1,6 +1,7 @@
 /** How the process of a step ends, or how its step ends before it. */
 import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
-import { type Hold, LeftBehind } from '../../world/processes/kept/kept-processes.ts';
+import type { Hold } from '../../world/processes/kept/kept-processes.ts';
+import { LeftBehind } from '../../world/processes/overtaken.ts';
 import type { Exit } from '../../world/processes/step-init.ts';
 import type { Breach } from './breach.ts';
 import type { Child, ShellContext } from './child.ts';

@@ -5,7 +5,8 @@ import { crashPoint } from '../../world/crash-points/crash-point.ts';
 import { sandboxComplaint } from '../../world/confinement/sandbox.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
-import { type Hold, LeftBehind } from '../../world/processes/kept/kept-processes.ts';
+import type { Hold } from '../../world/processes/kept/kept-processes.ts';
+import { LeftBehind } from '../../world/processes/overtaken.ts';
 import type { Exit } from '../../world/processes/step-init.ts';
 import { breachFailure } from './breach.ts';
 import {

@@ -47,6 +47,7 @@ async function undo({ key, only, force }: z.infer<typeof Params>, context: Comma
   const look = async (): Promise<Json> =>
     planned(await undoFromStep(store.checkpoints, trees, own, { ...request, dryRun: true }));
   await refuseChanged(context, look, changedAction('code/undo'));
+  context.checkAttempt?.();
   const undone = await undoFromStep(store.checkpoints, trees, own, request);
   const { files, conflicts, left, gaps } = undone;
   if (undone.done) return { files, conflicts, left, gaps };

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
-import { KeptProcesses, LeftBehind } from '../../../world/processes/kept/kept-processes.ts';
+import { KeptProcesses } from '../../../world/processes/kept/kept-processes.ts';
+import { LeftBehind } from '../../../world/processes/overtaken.ts';
 import { sweepOrphans, workerMarker } from '../../../world/processes/orphans.ts';
 import { isAlive } from '../harness/step-context.ts';
 

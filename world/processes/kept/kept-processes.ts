@@ -11,17 +11,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { crashPoint } from '../../crash-points/crash-point.ts';
 import { SHELL_BOUNDS } from '../bounds.ts';
 import { endStep, isWorkerGone } from '../orphans.ts';
+import { LeftBehind, sinceNow } from '../overtaken.ts';
 import { endGroups } from '../processes.ts';
 import { groupsBelow } from '../process-table.ts';
-import { Awake } from './awake.ts';
 import { type Claim, keptIdOf, KeptFolder, type KeptStart } from './kept-folder.ts';
 import { isThere } from './kept-process.ts';
 import { KeptSpares } from './kept-spares.ts';
-
-/** Somebody else goes on with the process, or will. */
-export class LeftBehind extends Error {
-  override name = 'LeftBehind';
-}
 
 /** Whether the run still waits for this step; null where nobody can say now. */
 export type IsAwaited = (handle: string, key: string) => Promise<boolean | null>;
@@ -54,7 +49,6 @@ export class KeptProcesses {
   /** Whose watchers have gone, and when. */
   readonly #ended = new Map<string, number>();
   readonly #spares = new KeptSpares();
-  readonly #awake = new Awake();
   readonly #closing = new AbortController();
   /** Between two looks; ended early where a process was let go of. */
   #pause = new AbortController();
@@ -140,19 +134,13 @@ export class KeptProcesses {
     }
   }
 
-  /** A folder that was deleted tells nothing: then whoever has watched all the time has it. */
-  #isLatest(folder: KeptFolder, claim: Claim): boolean {
-    const latest = folder.latestClaim;
-    return latest === null && !folder.isThere ? !this.#awake.hasStoodStill : latest?.number === claim.number;
-  }
-
   #claimOf(attempt: number): Claim {
     return { number: attempt, worker: this.#worker };
   }
 
   #hold(id: string, folder: KeptFolder, claim: Claim, { handle, key }: Pick<KeptStart, 'handle' | 'key'>): Hold {
     this.#held.get(id)?.told.abort(new LeftBehind('a later attempt watches over the process'));
-    this.#awake.watch();
+    const hasStoodStill = sinceNow();
     const told = new AbortController();
     const closed = new AbortController();
     const own = { told, done: once(closed.signal, 'abort') };
@@ -163,12 +151,11 @@ export class KeptProcesses {
     return {
       folder,
       left: told.signal,
-      isOurs: () => !told.signal.aborted && this.#isLatest(folder, claim),
+      isOurs: () => !told.signal.aborted && isLatest(folder, claim, hasStoodStill),
       close: (end) => {
         closed.abort();
         if (this.#held.get(id) !== own) return;
         this.#held.delete(id);
-        if (this.#held.size === 0) this.#awake.rest();
         if (end === 'ended') this.#ended.set(id, performance.now());
         else {
           this.#left.set(id, { handle, key });
@@ -212,6 +199,12 @@ export class KeptProcesses {
       this.#ended.delete(id);
     }
   }
+}
+
+/** A folder that was deleted tells nothing: then whoever has watched all the time has it. */
+function isLatest(folder: KeptFolder, claim: Claim, hasStoodStill: () => boolean): boolean {
+  const latest = folder.latestClaim;
+  return latest === null && !folder.isThere ? !hasStoodStill() : latest?.number === claim.number;
 }
 
 /**

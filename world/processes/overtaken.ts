@@ -1,0 +1,50 @@
+/**
+ * Whether another worker may have come to what this one is at: it has stood still (SIGSTOP, a machine that slept) for so
+ * long that the server has waited for no sign of life any more.
+ */
+
+/** Somebody else goes on with it, or will. */
+export class LeftBehind extends Error {
+  override name = 'LeftBehind';
+}
+
+const lookMs = 1_000;
+/** Less than what the server waits for a sign of life of a step. */
+const stillMs = 8_000;
+/** What begins so soon after it was handed over while nothing moved. */
+const handedOverMs = 300;
+
+let lookedAt: number | undefined;
+let stillUntil = Number.NEGATIVE_INFINITY;
+
+function look(): void {
+  const now = performance.now();
+  if (lookedAt !== undefined && now - lookedAt > stillMs) stillUntil = now;
+  lookedAt = now;
+}
+
+/** What is asked below is known from here on. */
+export function watchForStandstill(): void {
+  if (lookedAt === undefined) setInterval(look, lookMs).unref();
+  look();
+}
+
+/** Of what begins now: answers later whether this process has stood still since. */
+export function sinceNow(): () => boolean {
+  watchForStandstill();
+  const began = performance.now() - handedOverMs;
+  return () => {
+    look();
+    return stillUntil >= began;
+  };
+}
+
+/** Of an attempt that begins now: throws `LeftBehind` where another one may have begun meanwhile. */
+export function attemptNow(): () => void {
+  const hasStoodStill = sinceNow();
+  const check = (): void => {
+    if (hasStoodStill()) throw new LeftBehind('its worker has stood still, and another attempt may have begun');
+  };
+  check();
+  return check;
+}
