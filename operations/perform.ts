@@ -63,7 +63,7 @@ export async function perform({ store, registry, runs }: Performing, asked: Aske
   }
 }
 
-/** With its time, in milliseconds since the epoch: a day later it is swept. */
+/** Its time comes first, in milliseconds since the epoch: a day later it is swept. */
 type Kept = { at: number; called: string; value: Json };
 
 const keptFor = async (store: Store, key: string): Promise<Kept | null> =>

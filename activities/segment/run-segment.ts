@@ -227,6 +227,8 @@ class Segment {
       handle,
       key: rowKey(key, count),
       result: structuredClone(row) as unknown as Json,
+      // A run may be forked from there: where it stood before what acted on the world, or right behind it.
+      lasts: this.#result === undefined || settled?.replies !== undefined,
       events: this.#host.takeEvents(),
     };
     try {

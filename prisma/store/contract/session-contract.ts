@@ -55,6 +55,8 @@ export interface SessionEntry {
   result: Json;
   events: RunEvent[];
   forget?: string[];
+  /** Nobody forgets the row. */
+  lasts?: boolean;
   seq?: number;
   place?: number;
 }

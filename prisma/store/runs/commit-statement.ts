@@ -18,7 +18,7 @@ import { statusEvents } from '../events/status-events.ts';
 export interface Commit {
   handle: string;
   events: readonly RunEvent[];
-  journal?: { key: string; result: Json; seq?: number; place?: number };
+  journal?: { key: string; result: Json; lasts?: boolean; seq?: number; place?: number };
   forget?: readonly string[];
   /** Inserts of rows, each with an array of them as JSON text. */
   inserts?: readonly { text: (rows: string) => string; rows: string }[];
@@ -52,8 +52,9 @@ export function commitStatement(commit: Commit): Statement | null {
     const result = parameters.add(JSON.stringify(commit.journal.result));
     const seq = parameters.add(commit.journal.seq ?? null);
     const place = parameters.add(commit.journal.place ?? null);
+    const lasts = parameters.add(commit.journal.lasts ?? false);
     parts.push(
-      `journaled as (insert into journal (handle, key, result, seq, place) values (${handle}, ${key}, ${result}::json, ${seq}, ${place}))`,
+      `journaled as (insert into journal (handle, key, result, seq, place, lasts) values (${handle}, ${key}, ${result}::json, ${seq}, ${place}, ${lasts}))`,
     );
   }
   if (events.length > 0) parts.push(`appended as (${appendEvents(parameters, handle, events)})`);
@@ -73,15 +74,12 @@ export function commitStatement(commit: Commit): Statement | null {
     parts.push(`incidents_${index} as (${statement})`);
   if (forget.length > 0) {
     parts.push(
-      `forgotten as (update journal set result = ${FORGOTTEN} where handle = ${handle} and key = any(${parameters.add(forget)}::text[]))`,
+      `forgotten as (update journal set result = 'null'::json where handle = ${handle} and key = any(${parameters.add(forget)}::text[]) and not lasts)`,
     );
   }
   if (parts.length === 0) return null;
   return { text: `with ${parts.join(', ')} select ${handle}::text`, values: parameters.values };
 }
-
-/** What steps came to that acted on the world is kept: a run may be forked right behind them. */
-const FORGOTTEN = `case when result->'replies' is null then 'null'::json else json_build_object('replies', result->'replies') end`;
 
 /** By seq, so that two writers of the same events lock rows in one order; the last of equals wins. */
 function inOrder(events: readonly RunEvent[]): RunEvent[] {

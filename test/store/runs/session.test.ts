@@ -183,6 +183,18 @@ describe('the transaction of a session', () => {
     expect(await store.journal.find('f2', 'old')).toBe(1);
   });
 
+  test('forgets rows whatever they hold, and none that last', async () => {
+    const { store } = opened;
+    const handle = 'lasting';
+    const said = { printed: 'a\0b \ud800', replies: { k: 'a\0b' } };
+    await store.session().commit({ handle, key: 'first', result: said, events: [] });
+    await store.session().commit({ handle, key: 'second', result: said, events: [], lasts: true });
+    const forget = ['first', 'second'];
+    await store.session().commit({ handle, key: 'third', result: said, events: [], forget });
+    expect(await store.journal.find(handle, 'first')).toBeNull();
+    expect(await store.journal.find(handle, 'second')).toEqual(said);
+  });
+
   test('keeps nothing after a statement failed, even if the caller goes on', async () => {
     const { store } = opened;
     const session = store.session();
@@ -233,11 +245,24 @@ test('journal rows are kept until a day after their run has ended', async () => 
     const end = ago === null ? [] : [{ ...finished(2), at: Date.now() - ago }];
     await store.session().commit({ handle, key: 'k', result: handle, events: [started(1), ...end] });
   }
+  const [handle, result] = ['long-ended', 'a\0b'];
+  await store.session().commit({ handle, key: 'segment s', result: { result }, events: [] });
+  await store.session().commit({ handle, key: 'segment t', result: { result }, events: [], lasts: true });
+  const person = { handle: '@emit', events: [] };
+  for (const [key, ago] of [
+    ['called long ago', 25 * hour],
+    ['called just now', hour],
+  ] as const)
+    await store.session().commit({ ...person, key, result: { at: Date.now() - ago, value: result } });
   await store.journal.sweep();
+  const calls = ['called long ago', 'called just now'].map((key) => store.journal.find('@emit', key));
+  expect(await Promise.all(calls)).toEqual([null, { at: expect.any(Number) as number, value: result }]);
   const kept = await Promise.all(
     ['long-ended', 'just-ended', 'goes-on'].map((handle) => store.journal.find(handle, 'k')),
   );
   expect(kept).toEqual([null, 'just-ended', 'goes-on']);
+  const rows = ['segment s', 'segment t'].map((key) => store.journal.find(handle, key));
+  expect(await Promise.all(rows)).toEqual([null, { result }]);
 });
 
 describe('what outlives a session, and what ends it', () => {
