@@ -109,7 +109,7 @@ export interface CommandContext {
   turn(request: TurnRequest, until?: AbortSignal): Promise<TurnOutcome>;
   signal: AbortSignal;
   /** Before it acts on the world: throws `LeftBehind` where another attempt may have begun. Absent: there is no other. */
-  checkAttempt?(): void;
+  checkAttempt?: () => void;
   timeoutMs: number;
   now(): number;
   /** Tells the server the step is alive; a no-op for quick commands. */

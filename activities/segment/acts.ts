@@ -24,7 +24,7 @@ export interface Act {
   /** Aborted when it is to end, or to be left. */
   signal: AbortSignal;
   /** Throws `LeftBehind` where another attempt at the segment may have begun. */
-  checkAttempt(): void;
+  checkAttempt: () => void;
   /** Whether what was aborted is to end with it. */
   ends(): boolean;
   /** Takes what it printed, to be written with the next commit. */

@@ -65,7 +65,7 @@ export interface ShellContext {
   attempt: number;
   signal: AbortSignal;
   /** Before anything is started: throws `LeftBehind` where another attempt may have begun. */
-  checkAttempt?(): void;
+  checkAttempt?: () => void;
   store: { logs: Pick<Store['logs'], 'append' | 'begun'> };
   heartbeat(details?: Json): void;
   now(): number;
