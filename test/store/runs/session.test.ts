@@ -245,9 +245,10 @@ test('journal rows are kept until a day after their run has ended', async () => 
     const end = ago === null ? [] : [{ ...finished(2), at: Date.now() - ago }];
     await store.session().commit({ handle, key: 'k', result: handle, events: [started(1), ...end] });
   }
-  const [handle, result] = ['long-ended', 'a\0b'];
-  await store.session().commit({ handle, key: 'segment s', result: { result }, events: [] });
-  await store.session().commit({ handle, key: 'segment t', result: { result }, events: [], lasts: true });
+  const result = 'a\0b';
+  const ended = { handle: 'long-ended', result: { result }, events: [] };
+  await store.session().commit({ ...ended, key: 'segment s' });
+  await store.session().commit({ ...ended, key: 'segment t', lasts: true });
   const person = { handle: '@emit', events: [] };
   for (const [key, ago] of [
     ['called long ago', 25 * hour],
@@ -261,7 +262,7 @@ test('journal rows are kept until a day after their run has ended', async () => 
     ['long-ended', 'just-ended', 'goes-on'].map((handle) => store.journal.find(handle, 'k')),
   );
   expect(kept).toEqual([null, 'just-ended', 'goes-on']);
-  const rows = ['segment s', 'segment t'].map((key) => store.journal.find(handle, key));
+  const rows = ['segment s', 'segment t'].map((key) => store.journal.find('long-ended', key));
   expect(await Promise.all(rows)).toEqual([null, { result }]);
 });
 
