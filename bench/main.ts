@@ -19,6 +19,7 @@ import { longLoop, stepLoop } from './rows/long-loop.ts';
 import { manyRuns } from './rows/many-runs.ts';
 import { overhead } from './rows/overhead.ts';
 import { quickRows } from './rows/quick/steps.ts';
+import { records } from './rows/records.ts';
 import { replay } from './rows/replay.ts';
 import { shellRows } from './rows/shell-steps.ts';
 import { subscribers } from './rows/subscribers.ts';
@@ -40,6 +41,7 @@ const PARTS: { [name: string]: (world: World, quick: boolean, own: OwnOptions) =
   subscribers,
   edits,
   checkpoints,
+  records,
   'command-line': commandLine,
   agents: readingAgents,
   'agent-kills': agentKills,

@@ -20,6 +20,7 @@ import type {
 import type { SavedIfUp } from './find-definition.ts';
 import { emittedBy, emittedData } from './follow/emitted-data.ts';
 import type { GroupReport } from './lookup/run-places.ts';
+import type { DoctorEntry } from '../services/doctor-entry.ts';
 import type { DefinitionFile } from './saved-copy.ts';
 import { performCommand } from './perform.ts';
 import type { Steering } from './triggers/triggers.ts';
@@ -180,8 +181,9 @@ export class OpenClient extends SentinelClient {
     return (await import('./saved-copy.ts')).differingCopies(store, files);
   }
 
-  /** Systems whose tables there are; null where the store is not up. */
-  async systemsIfUp(): Promise<string[] | null> {
-    return (await (await this.storeIfUp())?.systems.list()) ?? null;
+  /** How the systems of a project stand, as `doctor` says it. */
+  async systemEntries(project: string): Promise<DoctorEntry[]> {
+    const [{ systemEntries }, store] = await Promise.all([import('./lookup/project-systems.ts'), this.storeIfUp()]);
+    return systemEntries(project, store);
   }
 }

@@ -22,6 +22,10 @@ export const valueDepthMax = 500;
 /** Arrays and objects in such a value: one that holds itself has no end. */
 export const valuePartsMax = 1_000_000;
 
+/** Filters inside one another when records are looked for, and comparisons that one has in all. */
+export const filterDepthMax = 16;
+export const filterConditionsMax = 200;
+
 /** Characters of the name of a group of runs. */
 export const groupNameMax = 200;
 

@@ -9,6 +9,13 @@ export const COMMAND_BOUNDS = {
   blockingBytes: 64 * KIB,
   /** Length of a record list, a run list, a log slice. */
   rowsMax: 10_000,
+  /** Records of a page unless it says otherwise, and fields that a list is ordered by. */
+  pageRows: 100,
+  ordersMax: 8,
+  /** Indexes that a project declares, fields of one, and characters of the name of a field or collection in it. */
+  indexesMax: 50,
+  indexedFieldsMax: 3,
+  indexedNameMax: 200,
   commitsMax: 1_000,
   /** Lines that a search finds unless it says otherwise, and at most. */
   matches: 200,

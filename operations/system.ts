@@ -25,6 +25,24 @@ export interface Background {
   command: string;
 }
 
+/** How something that a worker makes stands, for `doctor`. */
+export interface Standing {
+  name: string;
+  ok: boolean;
+  found: string;
+  /** Where it is not ok. */
+  remedy?: string;
+}
+
+/** What a worker makes beside its tables, from what the configuration of its project says. */
+export interface Preparation {
+  /** In place of the system's: its commands do not need them, and are performed where the configuration is not trusted. */
+  settings: z.ZodType;
+  /** It may take long, while steps are performed; whichever worker comes next goes on with it. What it did, as sentences for the log. */
+  make(store: Store, set: object): Promise<string[]>;
+  standings(store: Store, set: object): Promise<Standing[]>;
+}
+
 export interface System {
   /** Letters, digits and `-`; its tables begin with it. */
   name: string;
@@ -45,6 +63,7 @@ export interface System {
   background?: { readonly [name: string]: Background };
   /** What `settings.NAME` of a project's configuration may say; its commands have what it makes of that. */
   settings?: z.ZodType;
+  prepares?: Preparation;
   verbs?: { readonly [verb: string]: Verb };
 }
 

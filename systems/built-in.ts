@@ -1,7 +1,8 @@
 /** What the systems of the one list bring together: their commands and the registry of these. */
 import type { Command } from '../operations/command.ts';
+import type { Store } from '../prisma/store/contract/contract.ts';
 import { createRegistry, type Registry, type RegistryParts } from '../operations/registry.ts';
-import { commandsOf, type CommandQueue, type System } from '../operations/system.ts';
+import { commandsOf, type CommandQueue, type Standing, type System } from '../operations/system.ts';
 import * as all from './all.ts';
 import { PLANNED } from './planned.ts';
 
@@ -12,7 +13,7 @@ export const builtInCommands: readonly Command[] = builtInSystems.flatMap((syste
 
 export interface BuiltInParts extends Omit<RegistryParts, 'planned'> {
   /** Of systems by name, where the configuration of the project says something. */
-  settings?: { readonly [system: string]: object } | undefined;
+  settings?: SystemSettings | undefined;
 }
 
 /** Of the commands that come with the engine, and of more. */
@@ -29,6 +30,25 @@ export const builtInQueues: { readonly [queue: string]: CommandQueue } = Object.
   {},
   ...builtInSystems.map(({ queues }) => queues),
 ) as { [queue: string]: CommandQueue };
+
+type SystemSettings = { readonly [system: string]: object };
+
+const prepared = (settings: SystemSettings) =>
+  builtInSystems.flatMap(({ name, prepares }) =>
+    prepares === undefined ? [] : [{ ...prepares, set: prepares.settings.parse(settings[name] ?? {}) as object }],
+  );
+
+/** Makes what the configuration of a project asks of them; what was done, as sentences. */
+export async function makePrepared(store: Store, settings: SystemSettings): Promise<string[]> {
+  const said = await Promise.all(prepared(settings).map(({ make, set }) => make(store, set)));
+  return said.flat();
+}
+
+/** How that stands. */
+export async function preparedStandings(store: Store, settings: SystemSettings): Promise<Standing[]> {
+  const found = await Promise.all(prepared(settings).map(({ standings, set }) => standings(store, set)));
+  return found.flat();
+}
 
 /** What they do again and again, each with the command that is performed. */
 export const builtInBackground = builtInSystems.flatMap(({ name: system, background = {} }) =>

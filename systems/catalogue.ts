@@ -25,7 +25,10 @@ export function builtInResults(): { readonly [command: string]: JsonObject } {
 /** What the settings of each system may say; null where it has none. */
 export function builtInSettings(): { readonly [system: string]: JsonObject | null } {
   return Object.fromEntries(
-    builtInSystems.map(({ name, settings }) => [name, settings === undefined ? null : settingsSchema(settings)]),
+    builtInSystems.map(({ name, settings, prepares }) => {
+      const schema = settings ?? prepares?.settings;
+      return [name, schema === undefined ? null : settingsSchema(schema)];
+    }),
   );
 }
 

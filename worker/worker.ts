@@ -18,6 +18,7 @@ import {
   builtInQueues,
   builtInRegistry,
   builtInSystems,
+  makePrepared,
 } from '../systems/built-in.ts';
 import { commandQueue } from '../language/command-queue.ts';
 import { Limiter, type LimitSettings } from '../activities/limits/limiter.ts';
@@ -203,6 +204,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   background.open(store, askRunOf(client));
   kept?.open(askStepOf(client));
   const feed = new EventFeed({ store, say });
+  if (parts.only === undefined) void prepare(parts);
   const jobs =
     parts.only === undefined ? await besides({ ...parts, feed }, client, starting, registry) : NOTHING_BESIDE;
   const done = settleAll(running, async () => {
@@ -233,6 +235,14 @@ async function workersOf(parts: WorkerParts, given: Partial<WorkerOptions>): Pro
     ...parts.options,
   };
   return Promise.all(servedBy(parts).map((served) => Worker.create({ ...options, ...served })));
+}
+
+/** Beside its tasks, whose end does not wait for it. What it cannot make is missing, and takes no step with it. */
+async function prepare({ store, settings = {} }: WorkerParts): Promise<void> {
+  const said = await makePrepared(store, settings).catch((error: unknown) => [
+    `what the configuration asks of systems is not made: ${error instanceof Error ? error.message : String(error)}; "sentinel doctor" says what is missing`,
+  ]);
+  for (const text of said) say(text);
 }
 
 /** The queues of its runs, and below each those of commands, which have no workflows. */

@@ -21,12 +21,11 @@ Examples:
     .action(async (options: { json?: boolean }) => {
       const output = openOutput(options);
       const { inspectServices } = await import('../../services/inspect-services.ts');
-      const { systemEntries } = await import('../../client/lookup/project-systems.ts');
-      const [services, made] = await Promise.all([
+      const [services, systems] = await Promise.all([
         inspectServices(process.env, workflowIdOf),
-        withClient(output, (client) => client.systemsIfUp()),
+        withClient(output, (client) => client.systemEntries(process.cwd())),
       ]);
-      const entries = [...services.entries, ...(await systemEntries(process.cwd(), made))];
+      const entries = [...services.entries, ...systems];
       const ok = entries.every((entry) => entry.ok);
       output.object({ ok, entries });
       for (const line of entryLines(entries, output.paint)) output.line(line);

@@ -8,6 +8,9 @@ import { judgedSystems, type JudgedSystem } from '../../runs/commands/project-sy
 import type { ProjectSystem } from '../../services/commands/own-systems.ts';
 import { ConfigError } from '../../services/home/config-error.ts';
 import { configFileOf, type ConfigFile } from '../../services/config/project-file.ts';
+import type { ProjectConfig } from '../../services/config/project-config.ts';
+import type { Standing } from '../../operations/system.ts';
+import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { DoctorEntry } from '../../services/doctor-entry.ts';
 import { readProjectCode } from '../../services/trust/project-code.ts';
 import { isTrusted } from '../../services/trust/trusted-code.ts';
@@ -20,15 +23,15 @@ function trustedFile(project: string): ConfigFile | null {
   return file !== null && isTrusted(readProjectCode(file.path)) ? file : null;
 }
 
-const judgedIn = async (file: ConfigFile): Promise<JudgedSystem[]> =>
-  judgedSystems({ catalogue: builtInCatalogue(), settings: builtInSettings() }, await configIn(file));
+const judgedIn = (config: ProjectConfig): JudgedSystem[] =>
+  judgedSystems({ catalogue: builtInCatalogue(), settings: builtInSettings() }, config);
 
 /** Those that can be used, where the configuration is trusted. */
 export async function usableSystems(project: string): Promise<ProjectSystem[]> {
   const file = trustedFile(project);
   return file === null
     ? []
-    : (await judgedIn(file)).filter(({ problem }) => problem === null).map(({ system }) => system);
+    : judgedIn(await configIn(file)).filter(({ problem }) => problem === null).map(({ system }) => system);
 }
 
 /** The queues of its systems, and who serves them; `null` workers: nobody can say. */
@@ -62,13 +65,20 @@ async function workersOf(config: Config, queue: string): Promise<number | null> 
   ).catch(() => null);
 }
 
-/** None where the configuration is not trusted. `made`: whose tables there are; null: nobody can say. */
-export async function systemEntries(project: string, made: readonly string[] | null): Promise<DoctorEntry[]> {
+async function standingsIn(store: Store, { settings }: ProjectConfig): Promise<Standing[]> {
+  const { preparedStandings } = await import('../../systems/built-in.ts');
+  return preparedStandings(store, settings);
+}
+
+/** None where the configuration is not trusted. `store`: null where it is not up, and nobody can say what has been made. */
+export async function systemEntries(project: string, store: Store | null): Promise<DoctorEntry[]> {
   const file = trustedFile(project);
   if (file === null) return [];
   try {
-    const judged = await judgedIn(file);
+    const config = await configIn(file);
+    const judged = judgedIn(config);
     const usable = judged.filter(({ problem }) => problem === null).map(({ system }) => system);
+    const made = (await store?.systems.list()) ?? null;
     const ofSystems = judged.map(({ system: { name, summary, commands, tables }, problem }) => {
       const entry = { name: `system ${name}`, where: file.path, version: null };
       if (problem !== null) return { ...entry, ok: false, found: 'cannot be used', remedy: `${problem}.` };
@@ -81,7 +91,13 @@ export async function systemEntries(project: string, made: readonly string[] | n
         };
       return { ...entry, ok: true, found: `${commands.length} commands: ${summary}` };
     });
-    return [...ofSystems, ...(await queueEntries(usable, project, file.path))];
+    const where = { where: file.path, version: null };
+    const prepared = store === null ? [] : await standingsIn(store, config);
+    return [
+      ...ofSystems,
+      ...prepared.map((standing) => ({ ...standing, ...where })),
+      ...(await queueEntries(usable, project, file.path)),
+    ];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return [

@@ -24,7 +24,7 @@ import { calls } from './models/calls.ts';
 import { checkpoints } from './values/checkpoints.ts';
 import { conversations } from './models/conversations.ts';
 import { rawAnswers } from './models/raw-answers.ts';
-import { records } from './values/records.ts';
+import { recordsIn } from './values/records.ts';
 import { runEvents } from './runs/run-events.ts';
 import { runs } from './runs/runs.ts';
 import { secrets } from './values/secrets.ts';
@@ -57,7 +57,7 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
     inbox: inbox(database),
     logs: logs(database, announcer, listener),
     payloads: payloads(database),
-    records,
+    records: recordsIn(database),
     secrets: secrets(database),
     conversations: conversations(database),
     cassettes: { ...cassettes(database), head: (of) => requestHead(prisma, of) },

@@ -45,6 +45,7 @@ const laws: Law[] = [
       'language/models/model-streams.ts',
       'language/json.ts',
       'language/limits.ts',
+      'language/params/record-operators.ts',
       'world/crash-points/crash-point.ts',
     ],
   },

@@ -24,6 +24,7 @@ import type { LimitStore } from './models/limit-contract.ts';
 import type { NotificationStore } from './notification-contract.ts';
 import type { OpenSession, Session } from './session-contract.ts';
 import type { Subscription } from './subscription.ts';
+import type { Records } from './record-contract.ts';
 import type { RawAnswers } from './models/raw-answer-contract.ts';
 import type { SpendingStore } from './models/spending-contract.ts';
 import type { TriggerStore } from './trigger-contract.ts';
@@ -146,30 +147,6 @@ export interface LogQuery {
    * in a nested run.
    */
   step?: string;
-}
-
-export interface DataRecord {
-  id: string;
-  collection: string;
-  data: JsonObject;
-  createdAt: number;
-}
-
-/** Records of a collection. */
-export interface RecordChoice {
-  collection: string;
-  /**
-   * Field → value, or field → `{ $eq, $ne, $gt, $gte, $lt, $lte, $in, $contains }`; dots descend.
-   * `id` and `createdAt` name the record's own, every other field is one of its `data`.
-   */
-  filter?: JsonObject;
-}
-
-export interface RecordQuery extends RecordChoice {
-  orderBy?: { field: string; direction: 'asc' | 'desc' }[];
-  /** 1,000 unless told otherwise. */
-  limit?: number;
-  offset?: number;
 }
 
 /** Something a persona is asked (`open` until it is settled) or was told. */
@@ -316,17 +293,7 @@ export interface Store {
     put(hash: string, content: Uint8Array): Promise<void>;
     get(hash: string): Promise<Uint8Array | null>;
   };
-  records: {
-    /** The id defaults to one derived from (handle, key), so that writing again changes nothing. */
-    create(session: Session, collection: string, id: string, data: JsonObject): Promise<DataRecord>;
-    /** A record under an id that nobody else can have: nothing needs to be asked, so it goes out with the session's next statement. */
-    add(session: Session, record: DataRecord): void;
-    list(session: Session, query: RecordQuery): Promise<DataRecord[]>;
-    /** Puts fields into the records that fit; the records as they are then. */
-    update(session: Session, chosen: RecordChoice, fields: JsonObject): Promise<DataRecord[]>;
-    /** How many there were. */
-    delete(session: Session, chosen: RecordChoice): Promise<number>;
-  };
+  records: Records;
   /** Values of secret environment variables, by the token that stands for them in a run. */
   secrets: {
     /** `namespace`: whose schedule they are sealed for, by its id in Temporal. */

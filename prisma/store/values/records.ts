@@ -3,10 +3,14 @@
  * the row is there already: that would abort the segment's transaction.
  */
 import type { JsonObject } from '../../../language/json.ts';
-import type { DataRecord, Store } from '../contract/contract.ts';
+import type { Database } from '../connection/database.ts';
+import type { DataRecord, RecordPageQuery, Records } from '../contract/record-contract.ts';
 import type { BulkInsert, KeyedRead, Session } from '../contract/session-contract.ts';
 import { fromJsonbString, toJsonbString } from '../connection/jsonb-text.ts';
-import { COLUMNS, onlyId, recordData, recordDelete, recordQuery, recordUpdate } from './record-filter.ts';
+import { jsonbText } from './record-filter.ts';
+import { indexesOf, RecordIndexes } from './record-indexes.ts';
+import { pageStatement, type PageRow } from './record-pages.ts';
+import { COLUMNS, onlyId, recordDelete, recordQuery, recordUpdate } from './record-query.ts';
 
 /** What a btree entry holds is bounded; past it the insert would fail inside the transaction. */
 const ID_BYTES_MAX = 1_000;
@@ -16,6 +20,7 @@ interface Row {
   id: string;
   data: JsonObject;
   createdAt: Date;
+  version: number;
 }
 
 function toRecord(row: Row): DataRecord {
@@ -24,6 +29,7 @@ function toRecord(row: Row): DataRecord {
     id: fromJsonbString(row.id),
     data: row.data,
     createdAt: row.createdAt.getTime(),
+    version: row.version,
   };
 }
 
@@ -51,10 +57,10 @@ const BY_KEY: KeyedRead = {
   within: `select array_position($2, id) as place, ${COLUMNS} from records where collection = $1 and id = any($2::text[])`,
 };
 
-function add(session: Session, { collection, id, data, createdAt }: DataRecord): void {
+function add(session: Session, { collection, id, data, createdAt }: Omit<DataRecord, 'version'>): void {
   checkKey(collection, id);
   const [place, key] = [toJsonbString(collection), toJsonbString(id)].map((text) => JSON.stringify(text));
-  session.later(ROWS, `[${place},${key},${recordData(data)},${createdAt}]`);
+  session.later(ROWS, `[${place},${key},${jsonbText(data)},${createdAt}]`);
 }
 
 async function create(session: Session, collection: string, id: string, data: JsonObject): Promise<DataRecord> {
@@ -63,7 +69,7 @@ async function create(session: Session, collection: string, id: string, data: Js
   const [created] = await session.write<Row>(
     `insert into records (collection, id, data, created_at) values ($1, $2, $3::jsonb, clock_timestamp())
      on conflict (collection, id) do nothing returning ${COLUMNS}`,
-    [...key, recordData(data)],
+    [...key, jsonbText(data)],
   );
   if (created !== undefined) return toRecord(created);
   const existing = await session.find<Row>(BY_KEY, key);
@@ -72,26 +78,34 @@ async function create(session: Session, collection: string, id: string, data: Js
   return toRecord(existing);
 }
 
-export const records: Store['records'] = {
-  create,
-  add,
-  async list(session, query) {
-    const id = onlyId(query);
-    if (id !== null) {
-      const found = await session.find<Row>(BY_KEY, [toJsonbString(query.collection), toJsonbString(id)]);
-      return found === undefined ? [] : [toRecord(found)];
-    }
-    const { text, values } = recordQuery(query);
-    return (await session.read<Row>(text, values)).map(toRecord);
-  },
-
-  async update(session, chosen, fields) {
-    const { text, values } = recordUpdate(chosen, fields);
-    return (await session.write<Row>(text, values)).map(toRecord);
-  },
-
-  async delete(session, chosen) {
-    const { text, values } = recordDelete(chosen);
-    return (await session.write(text, values)).length;
-  },
-};
+export function recordsIn(database: Database): Records {
+  const indexes = new RecordIndexes(database);
+  return {
+    create,
+    add,
+    async list(session, query) {
+      const id = onlyId(query);
+      if (id !== null) {
+        const found = await session.find<Row>(BY_KEY, [toJsonbString(query.collection), toJsonbString(id)]);
+        return found === undefined ? [] : [toRecord(found)];
+      }
+      const { text, values } = recordQuery(query, await indexes.of(query.collection));
+      return (await session.read<Row>(text, values)).map(toRecord);
+    },
+    async page(session: Session, query: RecordPageQuery) {
+      const { text, values, limit, cursorAfter } = pageStatement(query, await indexes.of(query.collection));
+      const found = await session.read<Row & PageRow>(text, values);
+      const shown = found.slice(0, limit);
+      return { records: shown.map(toRecord), cursor: cursorAfter(shown.at(-1)), more: found.length > limit };
+    },
+    async update(session, chosen, fields, version) {
+      const { text, values } = recordUpdate(chosen, fields, { indexed: await indexes.of(chosen.collection), version });
+      return (await session.write<Row>(text, values)).map(toRecord);
+    },
+    async delete(session, chosen, version) {
+      const { text, values } = recordDelete(chosen, { indexed: await indexes.of(chosen.collection), version });
+      return (await session.write(text, values)).length;
+    },
+    ...indexesOf(indexes),
+  };
+}

@@ -64,6 +64,7 @@ describe('data/*', () => {
       id: expect.stringMatching(/^[0-9a-f]{32}$/),
       collection,
       createdAt: expect.any(Number),
+      recordVersion: 1,
       name: 'cat',
       legs: 4,
       tags: ['a', 'b'],

@@ -55,7 +55,7 @@ test('commands of files say what becomes of them', async () => {
 
 test('records are kept for as long as the simulation lasts', async () => {
   const collection = 'c';
-  const first = { id: 'simulated-1', collection, createdAt: 0, n: 1 };
+  const first = { id: 'simulated-1', collection, createdAt: 0, recordVersion: 1, n: 1 };
   expect(
     await simulated(
       ['data/create', { collection, data: { n: 1 } }],
@@ -63,6 +63,7 @@ test('records are kept for as long as the simulation lasts', async () => {
       ['data/read', { collection, id: 'b' }],
       ['data/update', { collection, filter: { n: 2 }, data: { n: 3 } }],
       ['data/list', { collection }],
+      ['data/list', { collection, filter: { $or: [{ n: { $gt: 2 } }, { id: { $like: 'z%' } }] }, cursor: null }],
       ['data/delete', { collection, id: 'b' }],
       ['data/list', { collection }],
       ['data/read', { collection, id: 'b' }],
@@ -73,6 +74,11 @@ test('records are kept for as long as the simulation lasts', async () => {
     ['reads c as this simulation left it', 'assumed', expect.objectContaining({ id: 'b' })],
     ['changes records in c', 'assumed', [expect.objectContaining({ id: 'b', n: 3 })]],
     ['lists c as this simulation left it', 'assumed', [first, expect.objectContaining({ n: 3 })]],
+    [
+      'lists c as this simulation left it',
+      'assumed',
+      { records: [expect.objectContaining({ n: 3, recordVersion: 2 })], cursor: 'simulated', more: false },
+    ],
     ['deletes records in c', 'assumed', { deleted: 1 }],
     ['lists c as this simulation left it', 'assumed', [first]],
     ['reads c as this simulation left it', 'assumed', null],

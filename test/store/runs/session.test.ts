@@ -64,6 +64,7 @@ const row = (collection: string, n: number) => ({
   id: `r${n}`,
   data: { n, text: 'a\0b \ud800', 'k"\n': [null, { deep: true }] },
   createdAt: 1_700_000_000_123 + n,
+  version: 1,
 });
 
 describe('rows that go out later', () => {

@@ -1,7 +1,7 @@
 /** Rows read by their key, of several sessions at once. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
-import type { DataRecord } from '../../../prisma/store/contract/contract.ts';
+import type { DataRecord } from '../../../prisma/store/contract/record-contract.ts';
 import type { KeyedRead } from '../../../prisma/store/contract/session-contract.ts';
 import { Database } from '../../../prisma/store/connection/database.ts';
 import { SharedReads } from '../../../prisma/store/runs/shared-reads.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../language/json.ts';
-import type { DataRecord, RecordQuery } from '../../../prisma/store/contract/contract.ts';
+import type { DataRecord, RecordQuery } from '../../../prisma/store/contract/record-contract.ts';
 import { reading, useStore } from '../harness/opened.ts';
 
 const opened = useStore();
@@ -86,7 +86,7 @@ describe('a record query', () => {
   test.each<[Partial<RecordQuery>, string]>([
     [{ filter: { age: { $near: 1 } } }, 'filter "age": unknown operator "$near"; use one of $eq, $ne'],
     [{ filter: { age: { $gt: 1, typo: 2 } } }, 'filter "age": unknown operator "typo"'],
-    [{ filter: { age: { $in: 1 } } }, '$in needs an array'],
+    [{ filter: { age: { $in: 1 } } }, '$in needs a list'],
     [{ filter: { age: { $gt: null } } }, '$gt compares with a number or a text'],
     [{ orderBy: [{ field: 'a', direction: 'up; drop' as 'asc' }] }, 'direction must be asc or desc'],
     [{ limit: -1 }, 'limit must be a whole number from 0'],
