@@ -28,7 +28,9 @@ const fill = (collection: string, records: number): string => `insert into recor
   from generate_series(1, ${records}) n`;
 
 /** `$1`, `$2`: size and position of the last record of the page before. */
-const byHand = (collection: string): string => `select collection, id, data, created_at, version, position, (data->>'size')::numeric as size
+const byHand = (
+  collection: string,
+): string => `select collection, id, data, created_at, version, position, (data->>'size')::numeric as size
   from records where collection = '${collection}' and data->>'status' = 'open' and (data->>'size')::numeric >= 100
     and ((data->>'size')::numeric < $1 or ((data->>'size')::numeric = $1 and position > $2)) and (data->>'size')::numeric <= $1
   order by (data->>'size')::numeric desc, position limit ${pageSize}`;
@@ -69,7 +71,11 @@ class Lists {
   }
 
   async hand(collection: string, after: HandRow): Promise<HandRow[]> {
-    const { rows } = await this.#hand.query<HandRow>({ name: collection, text: byHand(collection), values: [after.size, after.position] });
+    const { rows } = await this.#hand.query<HandRow>({
+      name: collection,
+      text: byHand(collection),
+      values: [after.size, after.position],
+    });
     return rows;
   }
 }
@@ -94,7 +100,8 @@ async function placesAfter(lists: Lists, pages: number): Promise<Places> {
     const { records, cursor } = await lists.ours(COLLECTION, places.cursor);
     const rows = await lists.hand(COLLECTION, places.after);
     const last = rows.at(-1);
-    if (last === undefined || Number(records.at(-1)?.['size']) !== Number(last.size)) throw new Error('the pages differ');
+    if (last === undefined || Number(records.at(-1)?.['size']) !== Number(last.size))
+      throw new Error('the pages differ');
     places = { cursor, after: last };
   }
   return places;
@@ -138,7 +145,12 @@ export async function records(world: World, quick: boolean): Promise<Row[]> {
     return [
       await besides(lists, `${name}: the first`, await placesAfter(lists, 0), times),
       await besides(lists, `${name}: the one after ${deepPages}`, await placesAfter(lists, deepPages), times),
-      bounded(`${name}: without an index, of the SQL's`, { value: ours / hand, unit: 'x', atMost: costMax, note: `${shown(ours)} ms beside ${shown(hand)} ms` }),
+      bounded(`${name}: without an index, of the SQL's`, {
+        value: ours / hand,
+        unit: 'x',
+        atMost: costMax,
+        note: `${shown(ours)} ms beside ${shown(hand)} ms`,
+      }),
       informed(`${name}: making its index`, `${shown(making)} ms`),
     ];
   } finally {

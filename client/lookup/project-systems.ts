@@ -31,7 +31,9 @@ export async function usableSystems(project: string): Promise<ProjectSystem[]> {
   const file = trustedFile(project);
   return file === null
     ? []
-    : judgedIn(await configIn(file)).filter(({ problem }) => problem === null).map(({ system }) => system);
+    : judgedIn(await configIn(file))
+        .filter(({ problem }) => problem === null)
+        .map(({ system }) => system);
 }
 
 /** The queues of its systems, and who serves them; `null` workers: nobody can say. */

@@ -72,7 +72,8 @@ function compares(found: Json | undefined, operator: '$gt' | '$gte' | '$lt' | '$
 /** Null where they do not compare. */
 function orderOf(found: Json | undefined, operand: Json): number | null {
   if (typeof found === 'number' && typeof operand === 'number') return found - operand;
-  if (typeof found === 'string' && typeof operand === 'string') return Buffer.compare(Buffer.from(found), Buffer.from(operand));
+  if (typeof found === 'string' && typeof operand === 'string')
+    return Buffer.compare(Buffer.from(found), Buffer.from(operand));
   return null;
 }
 
@@ -87,7 +88,7 @@ function isLike(text: string, pattern: string): boolean {
   const characters = [...text];
   let at = 0;
   let back = { part: -1, at: 0 };
-  for (let part = 0; at < characters.length || part < parts.length; ) {
+  for (let part = 0; at < characters.length || part < parts.length;) {
     if (parts[part] === ANY_TEXT) {
       part += 1;
       back = { part, at };
@@ -113,6 +114,9 @@ function contains(found: Json | undefined, operand: Json): boolean {
 function holds(whole: Json | undefined, part: Json): boolean {
   if (Array.isArray(part)) return Array.isArray(whole) && part.every((one) => whole.some((item) => holds(item, one)));
   if (isJsonObject(part))
-    return isJsonObject(whole) && Object.entries(part).every(([key, one]) => Object.hasOwn(whole, key) && holds(whole[key], one));
+    return (
+      isJsonObject(whole) &&
+      Object.entries(part).every(([key, one]) => Object.hasOwn(whole, key) && holds(whole[key], one))
+    );
   return isDeepStrictEqual(whole, part);
 }

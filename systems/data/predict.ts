@@ -10,7 +10,10 @@ const assumed = (text: string, result: Json): Predicted => ({ text, source: 'ass
 const fieldsOf = ({ data }: JsonObject): JsonObject => (isJsonObject(data ?? null) ? (data as JsonObject) : {});
 
 function kept({ collection, filter, id }: JsonObject, { records }: SimulatedWorld): JsonObject[] {
-  const read = RecordFilter.safeParse({ ...(isJsonObject(filter ?? null) ? (filter as JsonObject) : {}), ...defined({ id }) });
+  const read = RecordFilter.safeParse({
+    ...(isJsonObject(filter ?? null) ? (filter as JsonObject) : {}),
+    ...defined({ id }),
+  });
   // What is no filter finds nothing here, and is refused by the command.
   const wanted = read.success ? read.data : null;
   return records.filter((record) => wanted !== null && record['collection'] === collection && matches(record, wanted));

@@ -30,7 +30,10 @@ const told = (failures: StatedFailures): { code: string; title: string; isRetrie
 
 /** Those that commands state, with the folder of their system, in which several may state the same. */
 const ofSystems = builtInSystems.flatMap(({ name, commands }) =>
-  told(Object.assign({}, ...commands.map(({ failures }) => failures)) as StatedFailures).map((one) => ({ name, ...one })),
+  told(Object.assign({}, ...commands.map(({ failures }) => failures)) as StatedFailures).map((one) => ({
+    name,
+    ...one,
+  })),
 );
 const codes = { ...FAILURE_CODES, ...failuresIn(catalogue) };
 const explained = [

@@ -91,9 +91,7 @@ function matchField(where: Where, field: string, expected: Json): string {
   const { add } = where;
   // The plain column, which the key's index knows.
   if (field === 'id' && typeof expected === 'string') return `id = ${add(toJsonbString(expected))}`;
-  return hasOperator(expected)
-    ? matchOperators(where, field, expected)
-    : matchOperator(where, field, '$eq', expected);
+  return hasOperator(expected) ? matchOperators(where, field, expected) : matchOperator(where, field, '$eq', expected);
 }
 
 function matchOperators(where: Where, field: string, operators: JsonObject): string {
@@ -106,7 +104,8 @@ function matchOperator(where: Where, field: string, operator: string, operand: J
   const { add, indexed } = where;
   const found = column(add, field);
   const descending = indexed.get(field);
-  const byKey = descending === undefined ? null : matchKey(add, keyOf(found, descending), descending, operator, operand);
+  const byKey =
+    descending === undefined ? null : matchKey(add, keyOf(found, descending), descending, operator, operand);
   if (byKey !== null) return byKey;
   const value = `coalesce(${found}, 'null'::jsonb)`;
   switch (operator) {
@@ -141,7 +140,9 @@ function itemsOf(field: string, operator: string, operand: Json): Json[] {
 
 /** Whether its key says all of it: others with the same key are the same. */
 const isWholeInKey = (value: Json): boolean =>
-  typeof value === 'string' ? [...toJsonbString(value)].length < KEY_LENGTH : !(value !== null && typeof value === 'object');
+  typeof value === 'string'
+    ? [...toJsonbString(value)].length < KEY_LENGTH
+    : !(value !== null && typeof value === 'object');
 
 /** The condition over the key that the index of the field holds; null where the key does not decide it. */
 function matchKey(add: Add, key: string, descending: boolean, operator: string, operand: Json): string | null {

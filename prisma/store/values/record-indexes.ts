@@ -69,7 +69,8 @@ export class RecordIndexes {
       if (!isValid || !read.success) continue;
       const fields = known.get(read.data.collection) ?? new Map<string, boolean>();
       // Of one that two indexes have, the first: it can be asked for in one way alone.
-      for (const { field, direction } of read.data.fields) if (!fields.has(field)) fields.set(field, direction === 'desc');
+      for (const { field, direction } of read.data.fields)
+        if (!fields.has(field)) fields.set(field, direction === 'desc');
       known.set(read.data.collection, fields);
     }
     this.#known = known;

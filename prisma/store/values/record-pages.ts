@@ -62,7 +62,8 @@ function cursorOf(query: RecordPageQuery): Cursor {
   const read = Cursor.safeParse(parsed(query.cursor));
   const isOrdered = (query.orderBy ?? []).length > 0;
   const fits =
-    read.success && (read.data.after === null || read.data.after.keys.length === query.orderBy?.length) &&
+    read.success &&
+    (read.data.after === null || read.data.after.keys.length === query.orderBy?.length) &&
     (!isOrdered || read.data.shown.length === 0);
   if (!read.success || !fits) throw new CursorRefused('it is not one that a page has given');
   if (read.data.of !== of) throw new CursorRefused('it is of a page with another collection, filter or order');
@@ -109,7 +110,9 @@ function inOrder(where: Where, query: RecordPageQuery, { after }: Cursor): strin
   const chosen = whereOf(where, query);
   const order = [...keys, 'position'].join(', ');
   const behindIt =
-    after === null ? '' : ` and (${order}) > (${[...after.keys, after.position].map((value) => typed(add, value)).join(', ')})`;
+    after === null
+      ? ''
+      : ` and (${order}) > (${[...after.keys, after.position].map((value) => typed(add, value)).join(', ')})`;
   return `select ${COLUMNS}, ${PLACE}, array[${keys.join(', ')}] as keys from records where ${chosen}${behindIt} order by ${order}`;
 }
 
@@ -117,7 +120,11 @@ const typed = (add: Add, value: string | number): string =>
   typeof value === 'string' ? `${add(value)}::text` : `${add(value)}::bigint`;
 
 function inTime(where: Where, query: RecordPageQuery, { shown }: Cursor): string {
-  const conditions = [whereOf(where, query), ...startOf(where.add, shown), ...shown.map((one) => notShown(where.add, one))];
+  const conditions = [
+    whereOf(where, query),
+    ...startOf(where.add, shown),
+    ...shown.map((one) => notShown(where.add, one)),
+  ];
   return `select ${COLUMNS}, ${PLACE}, null::text[] as keys from records where ${conditions.join(' and ')} order by born, position`;
 }
 

@@ -1,7 +1,16 @@
 /** Statements over the records of a collection. */
 import type { JsonObject } from '../../../language/json.ts';
 import type { RecordChoice, RecordOrder, RecordQuery } from '../contract/record-contract.ts';
-import { column, jsonbText, keyOf, NO_INDEXES, whereOf, type Add, type IndexedFields, type Where } from './record-filter.ts';
+import {
+  column,
+  jsonbText,
+  keyOf,
+  NO_INDEXES,
+  whereOf,
+  type Add,
+  type IndexedFields,
+  type Where,
+} from './record-filter.ts';
 
 export const COLUMNS = 'collection, id, data, created_at as "createdAt", version';
 

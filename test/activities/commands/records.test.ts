@@ -13,7 +13,11 @@ const opened = useStore();
 let steps = 0;
 async function run(name: string, params: JsonObject): Promise<Json> {
   const session = opened.store.session();
-  const context = commandContext(await temporaryFolder(), { store: opened.store, session, key: `steps.${(steps += 1)}@1` });
+  const context = commandContext(await temporaryFolder(), {
+    store: opened.store,
+    session,
+    key: `steps.${(steps += 1)}@1`,
+  });
   try {
     const result = await registry.run(name, params, context);
     await session.commit({ handle: context.run.handle, key: context.key, result, events: [] });
@@ -58,7 +62,10 @@ describe('a filter', () => {
     ],
   ])('%j is refused', async (filter, place, words) => {
     const refused = list({ filter });
-    await expect(refused).rejects.toMatchObject({ code: 'COMMAND_PARAMS_INVALID', message: expect.stringContaining(place) as string });
+    await expect(refused).rejects.toMatchObject({
+      code: 'COMMAND_PARAMS_INVALID',
+      message: expect.stringContaining(place) as string,
+    });
     await expect(refused).rejects.toThrow(words);
   });
 
@@ -75,7 +82,7 @@ describe('a filter', () => {
       nested(filterDepthMax - 1 - (filterDepthMax % 2)),
     ] as JsonObject[])
       expect(await run('data/list', { collection: 'odd', filter }), JSON.stringify(filter)).toHaveLength(1);
-    const injected = [{ field: "id; drop table records", direction: 'desc' }];
+    const injected = [{ field: 'id; drop table records', direction: 'desc' }];
     expect(await run('data/list', { collection: 'odd', orderBy: injected })).toHaveLength(1);
   });
 
@@ -120,21 +127,25 @@ describe('a version', () => {
     const collection = 'versions';
     const made = (await run('data/create', { collection, id: 'a', data: { n: 1 } })) as JsonObject;
     expect(made['recordVersion']).toBe(1);
-    const change = (data: JsonObject, recordVersion: number) => run('data/update', { collection, id: 'a', data, recordVersion });
+    const change = (data: JsonObject, recordVersion: number) =>
+      run('data/update', { collection, id: 'a', data, recordVersion });
     expect(await change({ n: 2 }, 1)).toMatchObject([{ n: 2, recordVersion: 2 }]);
     await expect(change({ n: 3 }, 1)).rejects.toMatchObject({
       code: 'RECORD_CHANGED',
       details: { collection, id: 'a', recordVersion: 1, now: 2 },
       message: expect.stringContaining('read it again') as string,
     });
-    await expect(run('data/delete', { collection, id: 'a', recordVersion: 1 })).rejects.toMatchObject({ code: 'RECORD_CHANGED' });
+    await expect(run('data/delete', { collection, id: 'a', recordVersion: 1 })).rejects.toMatchObject({
+      code: 'RECORD_CHANGED',
+    });
     expect(await run('data/read', { collection, id: 'a' })).toMatchObject({ n: 2, recordVersion: 2 });
     expect(await run('data/delete', { collection, id: 'a', recordVersion: 2 })).toEqual({ deleted: 1 });
     await expect(change({ n: 3 }, 2)).rejects.toMatchObject({ code: 'RECORD_CHANGED', details: { now: null } });
   });
 
   it('is that of one record, and no field of its data', async () => {
-    const refused = (name: string, params: JsonObject) => expect(run(name, { collection: 'versions', ...params })).rejects;
+    const refused = (name: string, params: JsonObject) =>
+      expect(run(name, { collection: 'versions', ...params })).rejects;
     await refused('data/update', { filter: { n: 1 }, data: {}, recordVersion: 1 }).toThrow('give its "id"');
     await refused('data/delete', { filter: { n: 1 }, recordVersion: 1 }).toThrow('give its "id"');
     await refused('data/create', { data: { recordVersion: 3 } }).toThrow('a "recordVersion" of its own');

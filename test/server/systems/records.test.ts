@@ -10,7 +10,9 @@ import { Harness } from '../harness/harness.ts';
 const page = readFileSync(new URL('../../../docs/records.md', import.meta.url), 'utf8');
 const blocks = (language: string): string[] =>
   Array.from(page.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm')), ([, text = '']) => text);
-const definitions = blocks('json').map((text) => JSON.parse(text) as JsonObject).filter(({ loop }) => loop !== undefined);
+const definitions = blocks('json')
+  .map((text) => JSON.parse(text) as JsonObject)
+  .filter(({ loop }) => loop !== undefined);
 const [config = ''] = blocks('ts');
 
 let harness: Harness;
@@ -57,7 +59,11 @@ test('the worker of the project makes the declared index, and doctor finds it', 
 });
 
 test('a loop over pages reads each record once', async () => {
-  const ids = Array.from({ length: 1_203 }, (_, n) => ({ id: `o${n}`, status: n % 3 === 0 ? 'held' : 'open', size: n }));
+  const ids = Array.from({ length: 1_203 }, (_, n) => ({
+    id: `o${n}`,
+    status: n % 3 === 0 ? 'held' : 'open',
+    size: n,
+  }));
   await fill('orders', ids);
   const report = await run('every-order', 'pages');
   expect(report).toMatchObject({ outcome: 'completed', iterations: 2 });
@@ -67,7 +73,9 @@ test('a loop over pages reads each record once', async () => {
     [],
   );
   await session.close();
-  expect(events.flatMap(({ data }) => data.orders)).toEqual(ids.filter(({ status }) => status === 'open').map(({ id }) => id));
+  expect(events.flatMap(({ data }) => data.orders)).toEqual(
+    ids.filter(({ status }) => status === 'open').map(({ id }) => id),
+  );
 });
 
 test('eight runs that count with a version lose nothing', async () => {

@@ -11,14 +11,30 @@ import { reading, useStore } from '../harness/opened.ts';
 const opened = useStore();
 
 const LONG = 'x'.repeat(99);
-const TEXTS = ['', 'a', 'A', 'ab', 'b_', '10', '100%', 'é', '\u{1F600}', '\uFF5E', "'; drop table records; --", '$x', LONG, `${LONG}x`, `${LONG}xy`];
+const TEXTS = [
+  '',
+  'a',
+  'A',
+  'ab',
+  'b_',
+  '10',
+  '100%',
+  'é',
+  '\u{1F600}',
+  '\uFF5E',
+  "'; drop table records; --",
+  '$x',
+  LONG,
+  `${LONG}x`,
+  `${LONG}xy`,
+];
 const NUMBERS = [0, 1, -1, 10, 9, 2.5, -2.5, 1e21, -1e-7, 5e-324, 2 ** 53];
 const scalar = fc.oneof(
   fc.constantFrom<Json>(...TEXTS),
   fc.constantFrom<Json>(...NUMBERS),
   fc.constantFrom<Json>(null, true, false),
 );
-const FIELDS = ['a', 'b', 'in.c', 'list.0', 'list.-1', 'list', 'in', 'none', "q'.\"x"];
+const FIELDS = ['a', 'b', 'in.c', 'list.0', 'list.-1', 'list', 'in', 'none', 'q\'."x'];
 const value = fc.oneof(
   { weight: 5, arbitrary: scalar },
   fc.array(scalar, { maxLength: 3 }) as fc.Arbitrary<Json>,
@@ -36,22 +52,24 @@ const pattern = fc
 const { filter } = fc.letrec<{ filter: JsonObject; operators: JsonObject }>((tie) => ({
   operators: fc.oneof(
     { maxDepth: 3 },
-    fc.record(
-      {
-        $eq: value,
-        $ne: value,
-        $gt: comparable,
-        $gte: comparable,
-        $lt: comparable,
-        $lte: comparable,
-        $in: fc.array(value, { maxLength: 3 }) as fc.Arbitrary<Json>,
-        $nin: fc.array(value, { maxLength: 3 }) as fc.Arbitrary<Json>,
-        $like: pattern,
-        $contains: value,
-        $exists: fc.boolean(),
-      },
-      { requiredKeys: [], noNullPrototype: true },
-    ).filter((operators) => Object.keys(operators).length > 0) as fc.Arbitrary<JsonObject>,
+    fc
+      .record(
+        {
+          $eq: value,
+          $ne: value,
+          $gt: comparable,
+          $gte: comparable,
+          $lt: comparable,
+          $lte: comparable,
+          $in: fc.array(value, { maxLength: 3 }) as fc.Arbitrary<Json>,
+          $nin: fc.array(value, { maxLength: 3 }) as fc.Arbitrary<Json>,
+          $like: pattern,
+          $contains: value,
+          $exists: fc.boolean(),
+        },
+        { requiredKeys: [], noNullPrototype: true },
+      )
+      .filter((operators) => Object.keys(operators).length > 0) as fc.Arbitrary<JsonObject>,
     tie('operators').map(($not): JsonObject => ({ $not })),
   ),
   filter: fc.oneof(
@@ -69,7 +87,13 @@ const { filter } = fc.letrec<{ filter: JsonObject; operators: JsonObject }>((tie
 
 const COLLECTIONS = ['plain', 'indexed'];
 const INDEXES: RecordIndex[] = [
-  { collection: 'indexed', fields: [{ field: 'a', direction: 'asc' }, { field: 'b', direction: 'desc' }] },
+  {
+    collection: 'indexed',
+    fields: [
+      { field: 'a', direction: 'asc' },
+      { field: 'b', direction: 'desc' },
+    ],
+  },
   { collection: 'indexed', fields: [{ field: 'in.c', direction: 'desc' }] },
 ];
 
@@ -79,7 +103,9 @@ let written: JsonObject[] = [];
 beforeAll(async () => {
   const { store } = opened;
   const random = fc.sample(record, { seed: 7, numRuns: 300 });
-  const each = TEXTS.concat().map((a): JsonObject => ({ a })).concat(NUMBERS.map((a): JsonObject => ({ a })));
+  const each = TEXTS.concat()
+    .map((a): JsonObject => ({ a }))
+    .concat(NUMBERS.map((a): JsonObject => ({ a })));
   written = [...each, ...random].map((data, at) => ({ ...data, n: at }));
   for (const collection of COLLECTIONS) {
     const session = store.session();
@@ -90,8 +116,13 @@ beforeAll(async () => {
   expect(made.map(({ failure }) => failure)).toEqual([null, null]);
 });
 
-const found = async (collection: string, query: { filter?: JsonObject; orderBy?: RecordOrder[] }): Promise<unknown[]> => {
-  const records = await reading(opened.store, (session) => opened.store.records.list(session, { collection, ...query }));
+const found = async (
+  collection: string,
+  query: { filter?: JsonObject; orderBy?: RecordOrder[] },
+): Promise<unknown[]> => {
+  const records = await reading(opened.store, (session) =>
+    opened.store.records.list(session, { collection, ...query }),
+  );
   return records.map(({ data }) => data['n']);
 };
 
@@ -103,7 +134,8 @@ describe('a filter', () => {
       fc.asyncProperty(filter, async (wanted) => {
         expect(RecordFilter.safeParse(wanted).error?.issues).toBeUndefined();
         const expected = written.flatMap((data, at) => (matches(viewed(data, at), wanted) ? [at] : []));
-        for (const collection of COLLECTIONS) expect(await found(collection, { filter: wanted }), collection).toEqual(expected);
+        for (const collection of COLLECTIONS)
+          expect(await found(collection, { filter: wanted }), collection).toEqual(expected);
       }),
       randomRuns(3_000, 300),
     );
@@ -130,39 +162,61 @@ function orderOf(one: Json | undefined, other: Json | undefined, sign: 1 | -1): 
   if (a === 4 || b === 4) return a - b;
   if (a !== b) return sign * (a - b);
   if (typeof one === 'string' && typeof other === 'string')
-    return sign * Buffer.compare(...([one, other].map((text) => Buffer.from([...text].slice(0, 100).join(''))) as [Buffer, Buffer]));
+    return (
+      sign *
+      Buffer.compare(...([one, other].map((text) => Buffer.from([...text].slice(0, 100).join(''))) as [Buffer, Buffer]))
+    );
   return sign * (Number(one) - Number(other));
 }
 
 describe('an order', () => {
   const isPlain = (data: JsonObject): boolean => ['a', 'b'].every((field) => rankOf(data[field]) !== 3);
-  const plain: JsonObject = { $not: { $or: ['a', 'b'].flatMap((f) => [{ [f]: { $contains: {} } }, { [f]: { $in: [[]] } }, { [`${f}.0`]: { $exists: true } }]) } };
-
-  test.each<RecordOrder['direction'][]>([['asc', 'asc'], ['asc', 'desc'], ['desc', 'asc'], ['desc', 'desc']])(
-    'is that of its values, page by page, too: %s %s',
-    async (first, second) => {
-      const orderBy: RecordOrder[] = [{ field: 'a', direction: first }, { field: 'b', direction: second }];
-      const expected = written
-        .filter(isPlain)
-        .toSorted(
-          (one, other) =>
-            orderOf(one['a'], other['a'], first === 'asc' ? 1 : -1) ||
-            orderOf(one['b'], other['b'], second === 'asc' ? 1 : -1) ||
-            Number(one['n']) - Number(other['n']),
-        )
-        .map(({ n }) => n);
-      for (const collection of COLLECTIONS) {
-        expect(await found(collection, { filter: plain, orderBy })).toEqual(expected);
-        expect(await paged(collection, { filter: plain, orderBy }, 7)).toEqual(expected);
-      }
+  const plain: JsonObject = {
+    $not: {
+      $or: ['a', 'b'].flatMap((f) => [
+        { [f]: { $contains: {} } },
+        { [f]: { $in: [[]] } },
+        { [`${f}.0`]: { $exists: true } },
+      ]),
     },
-  );
+  };
+
+  test.each<RecordOrder['direction'][]>([
+    ['asc', 'asc'],
+    ['asc', 'desc'],
+    ['desc', 'asc'],
+    ['desc', 'desc'],
+  ])('is that of its values, page by page, too: %s %s', async (first, second) => {
+    const orderBy: RecordOrder[] = [
+      { field: 'a', direction: first },
+      { field: 'b', direction: second },
+    ];
+    const expected = written
+      .filter(isPlain)
+      .toSorted(
+        (one, other) =>
+          orderOf(one['a'], other['a'], first === 'asc' ? 1 : -1) ||
+          orderOf(one['b'], other['b'], second === 'asc' ? 1 : -1) ||
+          Number(one['n']) - Number(other['n']),
+      )
+      .map(({ n }) => n);
+    for (const collection of COLLECTIONS) {
+      expect(await found(collection, { filter: plain, orderBy })).toEqual(expected);
+      expect(await paged(collection, { filter: plain, orderBy }, 7)).toEqual(expected);
+    }
+  });
 });
 
-async function paged(collection: string, query: { filter: JsonObject; orderBy: RecordOrder[] }, limit: number): Promise<unknown[]> {
+async function paged(
+  collection: string,
+  query: { filter: JsonObject; orderBy: RecordOrder[] },
+  limit: number,
+): Promise<unknown[]> {
   const all: unknown[] = [];
-  for (let cursor: string | null = null, more = true; more; ) {
-    const page = await reading(opened.store, (session) => opened.store.records.page(session, { collection, ...query, limit, cursor }));
+  for (let cursor: string | null = null, more = true; more;) {
+    const page = await reading(opened.store, (session) =>
+      opened.store.records.page(session, { collection, ...query, limit, cursor }),
+    );
     expect(page.records.length).toBeLessThanOrEqual(limit);
     all.push(...page.records.map(({ data }) => data['n']));
     ({ cursor, more } = page);

@@ -1,7 +1,12 @@
 /** Pages over records that are being written, versions of records that several write, and indexes made meanwhile. */
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../language/json.ts';
-import { CursorRefused, type RecordIndex, type RecordPage, type RecordPageQuery } from '../../../prisma/store/contract/record-contract.ts';
+import {
+  CursorRefused,
+  type RecordIndex,
+  type RecordPage,
+  type RecordPageQuery,
+} from '../../../prisma/store/contract/record-contract.ts';
 import { openStore } from '../../../prisma/store/open-store.ts';
 import { reading, useStore } from '../harness/opened.ts';
 
@@ -17,7 +22,8 @@ async function begun(collection: string, ids: readonly string[]): Promise<{ comm
   return { commit: () => session.commit({ handle: collection, key: ids.join(), result: null, events: [] }) };
 }
 
-const write = async (collection: string, ids: readonly string[]): Promise<void> => (await begun(collection, ids)).commit();
+const write = async (collection: string, ids: readonly string[]): Promise<void> =>
+  (await begun(collection, ids)).commit();
 
 const idsOf = ({ records }: RecordPage): string[] => records.map(({ id }) => id);
 
@@ -51,7 +57,10 @@ describe('a cursor', () => {
     const first = await store.records.page(session, { collection, limit: 2, cursor: null });
     await store.records.create(session, collection, 'd', {});
     const second = await store.records.page(session, { collection, limit: 5, cursor: first.cursor });
-    expect([idsOf(first), idsOf(second)]).toEqual([['a', 'b'], ['c', 'd']]);
+    expect([idsOf(first), idsOf(second)]).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+    ]);
     await session.commit({ handle: collection, key: 'k', result: null, events: [] });
     expect(idsOf(await pageOf({ collection, limit: 5, cursor: first.cursor }))).toEqual(['c', 'd']);
     expect(idsOf(await pageOf({ collection, limit: 5, cursor: second.cursor }))).toEqual([]);
@@ -65,7 +74,10 @@ describe('a cursor', () => {
     const writing = Promise.all(
       Array.from({ length: writers }, async (_, writer) => {
         for (let at = 0; at < transactions; at += 1) {
-          const one = await begun(collection, [0, 1, 2].map((n) => `${writer}-${at}-${n}`));
+          const one = await begun(
+            collection,
+            [0, 1, 2].map((n) => `${writer}-${at}-${n}`),
+          );
           await new Promise((resolve) => setTimeout(resolve, (writer * 7 + at * 3) % 11));
           await one.commit();
         }
@@ -73,9 +85,9 @@ describe('a cursor', () => {
     ).finally(() => (isWriting = false));
     const seen: string[] = [];
     const before: string[] = [];
-    for (let cursor: string | null = null, isLast = false; !isLast; ) {
+    for (let cursor: string | null = null, isLast = false; !isLast;) {
       isLast = !isWriting;
-      for (let more = true; more; ) {
+      for (let more = true; more;) {
         const page = await pageOf({ collection, limit: 4, cursor });
         seen.push(...idsOf(page));
         ({ cursor, more } = page);
@@ -105,7 +117,9 @@ describe('a cursor', () => {
       await other.commit({ handle: collection, key: `k${n}`, result: null, events: [] });
     }
     expect(new Set(seen).size).toBe(seen.length);
-    expect(seen.filter((id) => id.startsWith('r')).toSorted()).toEqual(Array.from({ length: 60 }, (_, n) => `r${n}`).toSorted());
+    expect(seen.filter((id) => id.startsWith('r')).toSorted()).toEqual(
+      Array.from({ length: 60 }, (_, n) => `r${n}`).toSorted(),
+    );
   });
 
   test('of another list, or of nobody, is refused before the store is asked', async () => {
@@ -142,12 +156,20 @@ describe('a version', () => {
     let conflicts = 0;
     const add = async (writer: number, n: number): Promise<void> => {
       for (;;) {
-        const [before] = await reading(store, (session) => store.records.list(session, { collection, filter: { id: 'sum' } }));
+        const [before] = await reading(store, (session) =>
+          store.records.list(session, { collection, filter: { id: 'sum' } }),
+        );
         if (before === undefined) throw new Error('the record is gone');
         const session = store.session();
         const total = Number(before.data['total'] ?? 0) + 1;
-        const changed = await store.records.update(session, { collection, filter: { id: 'sum' } }, { total }, before.version);
-        if (changed.length === 1) return session.commit({ handle: collection, key: `${writer}-${n}`, result: null, events: [] });
+        const changed = await store.records.update(
+          session,
+          { collection, filter: { id: 'sum' } },
+          { total },
+          before.version,
+        );
+        if (changed.length === 1)
+          return session.commit({ handle: collection, key: `${writer}-${n}`, result: null, events: [] });
         await session.close();
         conflicts += 1;
       }
@@ -177,7 +199,13 @@ describe('a version', () => {
 
 describe('indexes', () => {
   const wanted = (collection: string): RecordIndex[] => [
-    { collection, fields: [{ field: 'status', direction: 'asc' }, { field: "in.it's", direction: 'desc' }] },
+    {
+      collection,
+      fields: [
+        { field: 'status', direction: 'asc' },
+        { field: "in.it's", direction: 'desc' },
+      ],
+    },
   ];
 
   test('are made once, by whichever process comes first, while records are written', async () => {
@@ -202,7 +230,9 @@ describe('indexes', () => {
     await opened.database.query(`create index ${name} on records (id)`);
     expect(await opened.store.records.indexStates(wanted(collection))).toMatchObject([{ state: 'broken' }]);
     expect(await opened.store.records.makeIndexes(wanted(collection))).toMatchObject([{ name, failure: null }]);
-    const [row] = await opened.database.query<{ indexdef: string }>(`select indexdef from pg_indexes where indexname = '${name}'`);
+    const [row] = await opened.database.query<{ indexdef: string }>(
+      `select indexdef from pg_indexes where indexname = '${name}'`,
+    );
     expect(row?.indexdef).toContain('record_key');
   });
 
@@ -214,12 +244,17 @@ describe('indexes', () => {
     const text = '\u{1F600}'.repeat(5_000);
     await opened.store.records.create(session, collection, 'r', { a: text, b: text, c: [text] });
     await session.commit({ handle: collection, key: 'k', result: null, events: [] });
-    expect(await reading(opened.store, (one) => opened.store.records.list(one, { collection, filter: { a: text } }))).toHaveLength(1);
+    expect(
+      await reading(opened.store, (one) => opened.store.records.list(one, { collection, filter: { a: text } })),
+    ).toHaveLength(1);
   });
 
   test('are what a filtered, ordered page is read from', async () => {
     const collection = 'planned';
-    const fields = [{ field: 'status', direction: 'asc' as const }, { field: 'size', direction: 'desc' as const }];
+    const fields = [
+      { field: 'status', direction: 'asc' as const },
+      { field: 'size', direction: 'desc' as const },
+    ];
     await opened.database.query(
       `insert into records (collection, id, data) select '${collection}', n::text, jsonb_build_object('status', case when n % 3 = 0 then 'open' else 'done' end, 'size', n % 1000) from generate_series(1, 30000) n`,
     );
@@ -228,10 +263,16 @@ describe('indexes', () => {
     try {
       const indexed = await store.records.indexStates([{ collection, fields }]);
       const name = indexed[0]?.name ?? '';
-      const query = { collection, filter: { status: 'open', size: { $gte: 500 } }, orderBy: [{ field: 'size', direction: 'desc' as const }] };
+      const query = {
+        collection,
+        filter: { status: 'open', size: { $gte: 500 } },
+        orderBy: [{ field: 'size', direction: 'desc' as const }],
+      };
       const used = async (): Promise<number> => {
         await opened.database.query('select pg_stat_clear_snapshot(), pg_stat_force_next_flush()');
-        const [row] = await opened.database.query<{ n: string }>(`select idx_tup_read::text as n from pg_stat_user_indexes where indexrelname = '${name}'`);
+        const [row] = await opened.database.query<{ n: string }>(
+          `select idx_tup_read::text as n from pg_stat_user_indexes where indexrelname = '${name}'`,
+        );
         return Number(row?.n);
       };
       const before = await used();
