@@ -35,18 +35,18 @@ type SystemSettings = { readonly [system: string]: object };
 
 const prepared = (settings: SystemSettings) =>
   builtInSystems.flatMap(({ name, prepares }) =>
-    prepares === undefined ? [] : [{ ...prepares, set: prepares.settings.parse(settings[name] ?? {}) as object }],
+    prepares === undefined ? [] : [{ prepares, set: prepares.settings.parse(settings[name] ?? {}) as object }],
   );
 
 /** Makes what the configuration of a project asks of them; what was done, as sentences. */
 export async function makePrepared(store: Store, settings: SystemSettings): Promise<string[]> {
-  const said = await Promise.all(prepared(settings).map(({ make, set }) => make(store, set)));
+  const said = await Promise.all(prepared(settings).map(({ prepares, set }) => prepares.make(store, set)));
   return said.flat();
 }
 
 /** How that stands. */
 export async function preparedStandings(store: Store, settings: SystemSettings): Promise<Standing[]> {
-  const found = await Promise.all(prepared(settings).map(({ standings, set }) => standings(store, set)));
+  const found = await Promise.all(prepared(settings).map(({ prepares, set }) => prepares.standings(store, set)));
   return found.flat();
 }
 

@@ -3,7 +3,7 @@
  * with an index that somebody made for it. Both are asked in turns over the same rows.
  */
 import { Client } from 'pg';
-import type { Json, JsonObject } from '../../language/json.ts';
+import type { JsonObject } from '../../language/json.ts';
 import { quickContext } from '../../operations/quick-context.ts';
 import type { Registry } from '../../operations/registry.ts';
 import type { RunPort } from '../../operations/command.ts';
@@ -22,10 +22,10 @@ const costMax = 5;
 const FILTER = { status: 'open', size: { $gte: 100 } };
 const ORDER = [{ field: 'size', direction: 'desc' }];
 
-const fill = (collection: string, records: number): string => `insert into records (collection, id, data)
+const fill = (collection: string, count: number): string => `insert into records (collection, id, data)
   select '${collection}', 't' || n, jsonb_build_object('status', (array['open', 'done', 'held'])[1 + n % 3],
     'size', (n::bigint * 7919) % 100000, 'title', 'task ' || n, 'body', repeat('x', 200))
-  from generate_series(1, ${records}) n`;
+  from generate_series(1, ${count}) n`;
 
 /** `$1`, `$2`: size and position of the last record of the page before. */
 const byHand = (
@@ -64,7 +64,7 @@ class Lists {
     const context = quickContext({ run, key: 'bench', store, session, runPort: noRuns, timeoutMs: 60_000 });
     const params = { collection, filter: FILTER, orderBy: ORDER, limit: pageSize, cursor };
     try {
-      return (await this.#registry.run('data/list', params as Json, context)) as unknown as Page;
+      return (await this.#registry.run('data/list', params, context)) as unknown as Page;
     } finally {
       await session.close();
     }
@@ -96,13 +96,13 @@ interface Places {
 /** Where both stand after as many pages; they must show the same. */
 async function placesAfter(lists: Lists, pages: number): Promise<Places> {
   let places: Places = { cursor: null, after: START };
-  for (let page = 0; page < pages; page += 1) {
-    const { records, cursor } = await lists.ours(COLLECTION, places.cursor);
+  for (let shownPages = 0; shownPages < pages; shownPages += 1) {
+    const page = await lists.ours(COLLECTION, places.cursor);
     const rows = await lists.hand(COLLECTION, places.after);
     const last = rows.at(-1);
-    if (last === undefined || Number(records.at(-1)?.['size']) !== Number(last.size))
+    if (last === undefined || Number(page.records.at(-1)?.['size']) !== Number(last.size))
       throw new Error('the pages differ');
-    places = { cursor, after: last };
+    places = { cursor: page.cursor, after: last };
   }
   return places;
 }

@@ -85,7 +85,7 @@ function isLike(text: string, pattern: string): boolean {
   const parts = [...pattern.matchAll(/\\([^])|([^])/gu)].map(([, escaped, plain]) =>
     plain === '%' ? ANY_TEXT : plain === '_' ? ANY_CHARACTER : (escaped ?? plain),
   );
-  const characters = [...text];
+  const characters = Array.from(text);
   let at = 0;
   let back = { part: -1, at: 0 };
   for (let part = 0; at < characters.length || part < parts.length;) {

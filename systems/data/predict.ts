@@ -11,7 +11,7 @@ const fieldsOf = ({ data }: JsonObject): JsonObject => (isJsonObject(data ?? nul
 
 function kept({ collection, filter, id }: JsonObject, { records }: SimulatedWorld): JsonObject[] {
   const read = RecordFilter.safeParse({
-    ...(isJsonObject(filter ?? null) ? (filter as JsonObject) : {}),
+    ...(isJsonObject(filter) ? filter : {}),
     ...defined({ id }),
   });
   // What is no filter finds nothing here, and is refused by the command.

@@ -84,8 +84,8 @@ export function column(add: Add, field: string): string {
 }
 
 /** What `field` is ordered by, and what an index of it holds. */
-export const keyOf = (column: string, descending: boolean): string =>
-  `(record_key(${column}, ${descending}) collate "C")`;
+export const keyOf = (value: string, descending: boolean): string =>
+  `(record_key(${value}, ${descending}) collate "C")`;
 
 function matchField(where: Where, field: string, expected: Json): string {
   const { add } = where;
@@ -141,7 +141,7 @@ function itemsOf(field: string, operator: string, operand: Json): Json[] {
 /** Whether its key says all of it: others with the same key are the same. */
 const isWholeInKey = (value: Json): boolean =>
   typeof value === 'string'
-    ? [...toJsonbString(value)].length < KEY_LENGTH
+    ? Array.from(toJsonbString(value)).length < KEY_LENGTH
     : !(value !== null && typeof value === 'object');
 
 /** The condition over the key that the index of the field holds; null where the key does not decide it. */

@@ -36,10 +36,11 @@ function nameOf({ collection, fields }: RecordIndex): string {
   return `${PREFIX}${createHash('sha256').update(said).digest('hex').slice(0, 20)}`;
 }
 
-/** Its texts are literals: an index takes no parameters. */
+/** An index takes no parameters: the path of a field is a literal. */
+const literal = (path: unknown): string =>
+  Array.isArray(path) ? `array[${path.map((part) => escapeLiteral(String(part))).join(', ')}]` : '';
+
 function createText(index: RecordIndex): string {
-  const literal = (value: unknown): string =>
-    Array.isArray(value) ? `array[${value.map((part) => escapeLiteral(String(part))).join(', ')}]` : '';
   const keys = index.fields.map(({ field, direction }) => keyOf(column(literal, field), direction === 'desc'));
   const collection = escapeLiteral(toJsonbString(index.collection));
   return `create index concurrently ${nameOf(index)} on records (${[...keys, 'position'].join(', ')}) where collection = ${collection}`;

@@ -83,7 +83,7 @@ const written = (cursor: Cursor): string => Buffer.from(JSON.stringify(cursor), 
 export interface PageStatement extends Statement {
   limit: number;
   /** Behind these rows, of which the last is shown. */
-  cursorAfter(last: PageRow | undefined): string;
+  cursorAfter: (last: PageRow | undefined) => string;
 }
 
 /** It finds one record more than the page has. Throws `CursorRefused`. */

@@ -61,12 +61,12 @@ describe('a filter', () => {
       `more than ${filterConditionsMax} conditions`,
     ],
   ])('%j is refused', async (filter, place, words) => {
-    const refused = list({ filter });
-    await expect(refused).rejects.toMatchObject({
+    const listed = list({ filter });
+    await expect(listed).rejects.toMatchObject({
       code: 'COMMAND_PARAMS_INVALID',
       message: expect.stringContaining(place) as string,
     });
-    await expect(refused).rejects.toThrow(words);
+    await expect(listed).rejects.toThrow(words);
   });
 
   it('takes what only looks like SQL, NUL and names of objects as what they are', async () => {
@@ -122,6 +122,8 @@ describe('a page', () => {
   });
 });
 
+const refused = (name: string, params: JsonObject) => expect(run(name, { collection: 'versions', ...params })).rejects;
+
 describe('a version', () => {
   it('that is not that of the record any more is a failure, and changes nothing', async () => {
     const collection = 'versions';
@@ -144,8 +146,6 @@ describe('a version', () => {
   });
 
   it('is that of one record, and no field of its data', async () => {
-    const refused = (name: string, params: JsonObject) =>
-      expect(run(name, { collection: 'versions', ...params })).rejects;
     await refused('data/update', { filter: { n: 1 }, data: {}, recordVersion: 1 }).toThrow('give its "id"');
     await refused('data/delete', { filter: { n: 1 }, recordVersion: 1 }).toThrow('give its "id"');
     await refused('data/create', { data: { recordVersion: 3 } }).toThrow('a "recordVersion" of its own');

@@ -28,9 +28,9 @@ afterAll(async () => {
   await harness.close();
 });
 
-async function fill(collection: string, records: readonly JsonObject[]): Promise<void> {
+async function fill(collection: string, records: readonly (JsonObject & { id: string })[]): Promise<void> {
   const session = harness.store.session();
-  for (const { id, ...data } of records) await harness.store.records.create(session, collection, String(id), data);
+  for (const { id, ...data } of records) await harness.store.records.create(session, collection, id, data);
   await session.commit({ handle: collection, key: 'filled', result: null, events: [] });
 }
 

@@ -1,5 +1,5 @@
 /** Filters and orders as SQL give what a plain evaluation of them gives, with indexes and without. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { RecordFilter } from '../../../language/params/record-filter.ts';
@@ -116,7 +116,7 @@ beforeAll(async () => {
   expect(made.map(({ failure }) => failure)).toEqual([null, null]);
 });
 
-const found = async (
+const listed = async (
   collection: string,
   query: { filter?: JsonObject; orderBy?: RecordOrder[] },
 ): Promise<unknown[]> => {
@@ -135,7 +135,7 @@ describe('a filter', () => {
         expect(RecordFilter.safeParse(wanted).error?.issues).toBeUndefined();
         const expected = written.flatMap((data, at) => (matches(viewed(data, at), wanted) ? [at] : []));
         for (const collection of COLLECTIONS)
-          expect(await found(collection, { filter: wanted }), collection).toEqual(expected);
+          expect(await listed(collection, { filter: wanted }), collection).toEqual(expected);
       }),
       randomRuns(3_000, 300),
     );
@@ -147,7 +147,7 @@ describe('a filter', () => {
     [{ recordVersion: { $exists: false } }, 0],
     [{ collection: { $ne: 'other' }, a: { $like: '100\\%' } }, 1],
   ])('looks at what the store says itself: %j', async (wanted, least) => {
-    expect((await found('plain', { filter: wanted })).length).toBeGreaterThanOrEqual(least);
+    expect((await listed('plain', { filter: wanted })).length).toBeGreaterThanOrEqual(least);
   });
 });
 
@@ -164,13 +164,16 @@ function orderOf(one: Json | undefined, other: Json | undefined, sign: 1 | -1): 
   if (typeof one === 'string' && typeof other === 'string')
     return (
       sign *
-      Buffer.compare(...([one, other].map((text) => Buffer.from([...text].slice(0, 100).join(''))) as [Buffer, Buffer]))
+      Buffer.compare(
+        ...([one, other].map((text) => Buffer.from(Array.from(text).slice(0, 100).join(''))) as [Buffer, Buffer]),
+      )
     );
   return sign * (Number(one) - Number(other));
 }
 
+const isPlain = (data: JsonObject): boolean => ['a', 'b'].every((field) => rankOf(data[field]) !== 3);
+
 describe('an order', () => {
-  const isPlain = (data: JsonObject): boolean => ['a', 'b'].every((field) => rankOf(data[field]) !== 3);
   const plain: JsonObject = {
     $not: {
       $or: ['a', 'b'].flatMap((f) => [
@@ -201,7 +204,7 @@ describe('an order', () => {
       )
       .map(({ n }) => n);
     for (const collection of COLLECTIONS) {
-      expect(await found(collection, { filter: plain, orderBy })).toEqual(expected);
+      expect(await listed(collection, { filter: plain, orderBy })).toEqual(expected);
       expect(await paged(collection, { filter: plain, orderBy }, 7)).toEqual(expected);
     }
   });

@@ -197,17 +197,17 @@ describe('a version', () => {
   });
 });
 
-describe('indexes', () => {
-  const wanted = (collection: string): RecordIndex[] => [
-    {
-      collection,
-      fields: [
-        { field: 'status', direction: 'asc' },
-        { field: "in.it's", direction: 'desc' },
-      ],
-    },
-  ];
+const wanted = (collection: string): RecordIndex[] => [
+  {
+    collection,
+    fields: [
+      { field: 'status', direction: 'asc' },
+      { field: "in.it's", direction: 'desc' },
+    ],
+  },
+];
 
+describe('indexes', () => {
   test('are made once, by whichever process comes first, while records are written', async () => {
     const collection = `in'dexed`;
     await write(collection, ['a', 'b']);
