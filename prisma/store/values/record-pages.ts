@@ -45,7 +45,8 @@ function isSnapshot(text: string): boolean {
 }
 
 export interface PageRow {
-  born: string;
+  /** `born`. */
+  xid: string;
   position: number;
   keys: string[] | null;
   snapshot: string;
@@ -102,7 +103,8 @@ export function pageStatement(query: RecordPageQuery, indexed: IndexedFields): P
   };
 }
 
-const PLACE = `born::text as born, position, pg_current_snapshot()::text as snapshot, pg_current_xact_id_if_assigned()::text as own`;
+/** None has the name of a column that the order is by: that would order by what is shown of it. */
+const PLACE = `born::text as xid, position, pg_current_snapshot()::text as snapshot, pg_current_xact_id_if_assigned()::text as own`;
 
 function inOrder(where: Where, query: RecordPageQuery, { after }: Cursor): string {
   const { add } = where;
@@ -149,7 +151,7 @@ function notShown(add: Add, { born, position, snapshot, own }: Shown): string {
     and (pg_visible_in_snapshot(born, ${add(snapshot)}::pg_snapshot)${isOwn} or born >= pg_snapshot_xmax(pg_current_snapshot())))`;
 }
 
-function behind({ of, shown }: Cursor, { born, position, keys, snapshot, own }: PageRow): Cursor {
+function behind({ of, shown }: Cursor, { xid: born, position, keys, snapshot, own }: PageRow): Cursor {
   if (keys !== null) return { of, after: { keys, position }, shown: [] };
   const isBehind = (one: Shown): boolean =>
     BigInt(one.born) > BigInt(born) || (one.born === born && one.position > position);

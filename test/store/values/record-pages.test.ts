@@ -66,6 +66,19 @@ describe('a cursor', () => {
     expect(idsOf(await pageOf({ collection, limit: 5, cursor: second.cursor }))).toEqual([]);
   });
 
+  test('follows the order of transactions as numbers', async () => {
+    const collection = 'counting';
+    for (const id of ['100', '9', '10']) {
+      await write(collection, [id]);
+      await opened.database.query(
+        `update records set born = '${id}' where collection = '${collection}' and id = '${id}'`,
+      );
+    }
+    const first = await pageOf({ collection, limit: 2, cursor: null });
+    const second = await pageOf({ collection, limit: 2, cursor: first.cursor });
+    expect([idsOf(first), idsOf(second)]).toEqual([['9', '10'], ['100']]);
+  });
+
   test('shows each record once while six write', async () => {
     const collection = 'busy';
     const writers = 6;
