@@ -14,7 +14,7 @@ import type { Leases, LeaseTerms, LeaveLease } from './lease-terms.ts';
 import type { Metrics } from './metrics.ts';
 import type { Predicted, SimulatedWorld } from './predicted.ts';
 import type { BackgroundProcesses } from './shell/background.ts';
-import type { Keeping } from './shell/child.ts';
+import type { Keeping } from './shell/request.ts';
 import type { Tx } from './tx.ts';
 import type { Secrets, TakesSecrets } from './secrets/secrets.ts';
 import type { Confinement } from '../language/permissions.ts';

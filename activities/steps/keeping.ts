@@ -2,7 +2,7 @@
 import { CancelledFailure } from '@temporalio/activity';
 import type { JsonObject } from '../../language/json.ts';
 import type { Command, CommandContext } from '../../operations/command.ts';
-import type { Keeping } from '../../operations/shell/child.ts';
+import type { Keeping } from '../../operations/shell/request.ts';
 import type { KeptProcesses } from '../../world/processes/kept/kept-processes.ts';
 
 /** Of what aborts an activity, only that somebody ends it, or its worker: else another attempt has it, or will. */

@@ -3,7 +3,7 @@ import type { ShellRequest } from '../../interpreter/contract.ts';
 import { SHELL } from '../../interpreter/contract.ts';
 import type { StepCheckpoints } from '../../operations/checkpoints/step-checkpoints.ts';
 import { withMaskedFailures } from '../../operations/secrets/secrets.ts';
-import type { ShellContext } from '../../operations/shell/child.ts';
+import type { ShellContext } from '../../operations/shell/request.ts';
 import { runShell, type ShellResult } from '../../operations/shell/run-shell.ts';
 import { checkpointed } from './checkpointed.ts';
 import type { KnownContext } from './perform-command.ts';

@@ -22,7 +22,8 @@ import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
 import { endStep, groupsOfSteps, isWorkerGone, stepMarker, workerMarker } from '../../world/processes/orphans.ts';
 import { endGroups } from '../../world/processes/processes.ts';
 import { quoteCommand } from './quote-command.ts';
-import { endChild, startChild, type ShellContext, type ShellRequest } from './child.ts';
+import { endChild, startChild } from './child.ts';
+import type { ShellContext, ShellRequest } from './request.ts';
 import { breachFailure } from './breach.ts';
 import { crashPoint } from '../../world/crash-points/crash-point.ts';
 

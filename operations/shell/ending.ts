@@ -4,7 +4,8 @@ import type { Hold } from '../../world/processes/kept/kept-processes.ts';
 import { LeftBehind } from '../../world/processes/overtaken.ts';
 import type { Exit } from '../../world/processes/step-init.ts';
 import type { Breach } from './breach.ts';
-import type { Child, ShellContext } from './child.ts';
+import type { Child } from './child.ts';
+import type { ShellContext } from './request.ts';
 
 export type Ending =
   | { type: 'exit'; exit: Exit }

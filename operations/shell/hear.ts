@@ -2,7 +2,8 @@
 import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
 import type { HearKept, KeptStream, KeptStreams } from '../../world/processes/kept/kept-streams.ts';
 import { noSecrets } from '../secrets/secrets.ts';
-import type { Child, ShellContext, ShellRequest } from './child.ts';
+import type { Child } from './child.ts';
+import type { ShellContext, ShellRequest } from './request.ts';
 import { Capture } from './output/capture.ts';
 import type { BegunLog } from './output/log-begun.ts';
 import type { StepLog, StreamName } from './output/step-log.ts';

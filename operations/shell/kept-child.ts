@@ -15,9 +15,12 @@ import {
 } from '../../world/processes/kept/kept-folder.ts';
 import { endOf } from '../../world/processes/kept/kept-process.ts';
 import type { Hold } from '../../world/processes/kept/kept-processes.ts';
+import type { Starter } from '../../world/processes/kept/starter.ts';
 import { KeptStreams } from '../../world/processes/kept/kept-streams.ts';
 import { exitOf, type Exit } from '../../world/processes/step-init.ts';
-import { type Child, guarded, notStarted, type ShellContext, type ShellRequest, started } from './child.ts';
+import type { Child } from './child.ts';
+import { notStarted, type ShellContext, type ShellRequest } from './request.ts';
+import { guarded, startedKept } from './start-process.ts';
 
 export interface KeptChild extends Child {
   streams: KeptStreams;
@@ -43,14 +46,9 @@ export function startOf(request: ShellRequest, { run, key, attempt }: ShellConte
 export async function startKept(
   request: ShellRequest,
   context: ShellContext,
-  { hold, graceMs }: { hold: Hold; graceMs: number },
+  { hold, graceMs, starter }: { hold: Hold; graceMs: number; starter: Starter },
 ): Promise<KeptChild> {
   const { folder } = hold;
-  const descriptors: number[] = [];
-  const opened = (descriptor: number): number => {
-    descriptors.push(descriptor);
-    return descriptor;
-  };
   const { memoryMb } = context.confinement ?? {};
   const bounds = {
     folder: folder.path,
@@ -60,22 +58,13 @@ export async function startKept(
     outputBytes: SHELL_BOUNDS.unreadBytesMax,
     ...defined({ memoryMb }),
   };
-  try {
-    const stdin = request.stdin === undefined ? 'ignore' : opened(folder.openInput(Buffer.from(request.stdin)));
-    const [stdout, stderr] = [opened(folder.openOutput('out')), opened(folder.openOutput('err'))];
-    const { pid: told, ...begun } = await started(request, context, [stdin, stdout, stderr], {
-      kept: { folder, bounds },
-    });
-    const pid = await told;
-    if (pid === null) throw notStarted(new Error(keeperComplaint(folder)), request, context);
-    crashPoint('process.begun', placeOf(context));
-    const { leader, exit, gone, breach, lateBreach } = begun;
-    const streams = new KeptStreams(folder);
-    const child = { pid, leader, exit, gone, breach, lateBreach, lost: new Promise<void>(() => undefined) };
-    return { ...child, ...listening(streams, folder, { ...child, context }), streams };
-  } finally {
-    folder.close(descriptors);
-  }
+  const { pid: told, ...begun } = await startedKept(request, context, { folder, bounds, starter });
+  const pid = await told;
+  if (pid === null) throw notStarted(new Error(keeperComplaint(folder)), request, context);
+  crashPoint('process.begun', placeOf(context));
+  const streams = new KeptStreams(folder);
+  const child = { pid, ...begun, lost: new Promise<void>(() => undefined) };
+  return { ...child, ...listening(streams, folder, { ...child, context }), streams };
 }
 
 const placeOf = ({ run, key }: ShellContext): CrashPlace => ({ handle: run.handle, key });

@@ -4,11 +4,12 @@ import { Failure } from '../../world/failures/failures.ts';
 import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
 import { type KeptStart, uptime } from '../../world/processes/kept/kept-folder.ts';
 import { type KeptState, stateOf } from '../../world/processes/kept/kept-process.ts';
+import type { Starter } from '../../world/processes/kept/starter.ts';
 import type { Hold } from '../../world/processes/kept/kept-processes.ts';
 import { LeftBehind } from '../../world/processes/overtaken.ts';
 import { endStep, groupsOfStep } from '../../world/processes/orphans.ts';
 import { processIdsNow } from '../../world/processes/step-mark.ts';
-import { type Keeping, quoted, type ShellContext, type ShellRequest } from './child.ts';
+import { type Keeping, quoted, type ShellContext, type ShellRequest } from './request.ts';
 import { digestOfRequest, type KeptChild, startKept, startOf, takeOver } from './kept-child.ts';
 import { begunLog } from './output/log-begun.ts';
 import { type LogLabel, StepLog } from './output/step-log.ts';
@@ -52,12 +53,14 @@ async function begin(
   const startedAt = context.now();
   const [idsBefore, beganAt] = [processIdsNow(), performance.now()];
   return whileHeld(madeHold(request, context, keeping), context, async (hold) => {
-    const child = await startIn(hold, request, context, graceMs).catch((error: unknown) => {
-      hold.folder.remove();
-      // Of a file, or of `mkfifo`.
-      const isOfFolder = error instanceof Error && ('syscall' in error || 'status' in error);
-      throw isOfFolder ? notKept(error, request, context, keeping) : error;
-    });
+    const child = await startIn(hold, request, context, { graceMs, starter: keeping.processes.starter }).catch(
+      (error: unknown) => {
+        hold.folder.remove();
+        // Of a file, or of `mkfifo`.
+        const isOfFolder = error instanceof Error && ('syscall' in error || 'status' in error);
+        throw isOfFolder ? notKept(error, request, context, keeping) : error;
+      },
+    );
     const log = new StepLog(context.store.logs, labelOf(context), { fence: context.attempt });
     if (note !== null) log.write('stderr', Buffer.from(note));
     const tookMs = (): number => Math.max(0, context.now() - startedAt);
@@ -67,12 +70,17 @@ async function begin(
   });
 }
 
-async function startIn(hold: Hold, request: ShellRequest, context: ShellContext, graceMs: number): Promise<KeptChild> {
+async function startIn(
+  hold: Hold,
+  request: ShellRequest,
+  context: ShellContext,
+  how: { graceMs: number; starter: Starter },
+): Promise<KeptChild> {
   const values = Object.entries(request.files ?? {}).map(
     ([name, value]) => [`${name}_FILE`, hold.folder.writeValue(name, value)] as const,
   );
   const ready = { ...request, env: { ...request.env, ...Object.fromEntries(values) } };
-  return startKept(ready, context, { hold, graceMs });
+  return startKept(ready, context, { hold, ...how });
 }
 
 async function whileHeld<Result>(

@@ -9,15 +9,8 @@ import type { Hold } from '../../world/processes/kept/kept-processes.ts';
 import { LeftBehind } from '../../world/processes/overtaken.ts';
 import type { Exit } from '../../world/processes/step-init.ts';
 import { breachFailure } from './breach.ts';
-import {
-  type Child,
-  endChild,
-  endLeftovers,
-  exitCodeOf,
-  quoted,
-  type ShellContext,
-  type ShellRequest,
-} from './child.ts';
+import { type Child, endChild, endLeftovers, exitCodeOf } from './child.ts';
+import { quoted, type ShellContext, type ShellRequest } from './request.ts';
 import { type Ending, endingOf, reasonOf } from './ending.ts';
 import { type Begun, type Captures, hear, openCaptures } from './hear.ts';
 import { Capture } from './output/capture.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { builtInRegistry } from '../../systems/built-in.ts';
 import { findSandbox } from '../../world/confinement/sandbox.ts';
-import { type ShellRequest } from '../../operations/shell/child.ts';
+import type { ShellRequest } from '../../operations/shell/request.ts';
 import { runShell, type ShellResult } from '../../operations/shell/run-shell.ts';
 import type { Json } from '../../language/json.ts';
 import type { Confinement } from '../../language/permissions.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { ShellRequest } from '../../operations/shell/child.ts';
+import type { ShellRequest } from '../../operations/shell/request.ts';
 import { runShell } from '../../operations/shell/run-shell.ts';
 import { processStart } from '../../world/processes/processes.ts';
 import { shellContext, temporaryFolder, type TestContext } from '../activities/harness/step-context.ts';

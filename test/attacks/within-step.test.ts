@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
-import type { ShellRequest } from '../../operations/shell/child.ts';
+import type { ShellRequest } from '../../operations/shell/request.ts';
 import { runShell } from '../../operations/shell/run-shell.ts';
 import { shellContext, temporaryFolder } from '../activities/harness/step-context.ts';
 

@@ -182,7 +182,7 @@ const PROCESSES = {
     is: 'the folder of a process is there, with who has claimed it, and it is not begun',
   },
   'process.spawned': {
-    in: 'operations/shell/child.ts',
+    in: 'operations/shell/start-process.ts',
     is: 'the keeper of a process is started, and has not said who it is',
   },
   'process.let-run': {

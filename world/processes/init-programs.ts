@@ -3,7 +3,7 @@
  * processes, a guard and its child, the init; both take in what loses its parent (PR_SET_CHILD_SUBREAPER).
  *
  * - N1 The init starts the step's program in a session of its own, with its variables and bounds, says
- *      `pid N` and, once it ends, `exit STATUS` (as wait has it) on a descriptor. It ends itself with the
+ *      `pid N` and, once it ends, `exit STATUS` (as wait has it) on a descriptor, behind its tag where it has one. It ends itself with the
  *      last process below it, and without a descriptor ends them when its program has ended.
  * - N2 SIGUSR1 to either kills all that is below, without a pause in which something could get away: who
  *      loses its parent becomes a child of the one that kills.
@@ -21,7 +21,8 @@
  * - N8 What is printed faster than it is read, or than there is room for, waits in the pipe; what was read is given back to
  *      the disk. What was printed before the program ended is there before `outcome`.
  *
- * Arguments: the numbers of prctl, setsid, prlimit64, setitimer and fallocate; the descriptor, or 0 for none; the mark
+ * Arguments: the numbers of prctl, setsid, prlimit64, setitimer and fallocate; the descriptor, or 0 for none; the tag of one
+ * with pipes, or nothing; the mark
  * and its hard bound (step-mark.ts); the bound on data, or 0; how many descriptors above the streams are the program's
  * alone; 1 where it has pipes; the folder, or nothing, and its bounds: seconds of time and of grace, kilobytes of memory and bytes of output,
  * each 0 for none; the program and its arguments. Its variables begin with `S_`: none of them reaches this program.
@@ -29,7 +30,7 @@
 export const INIT_NAME = 'sentinel-init';
 
 export const perlInit = String.raw`# sentinel-init: holds the processes of a step together
-my ($prctl, $setsid, $prlimit, $setitimer, $fallocate, $descriptor, $mark, $markMax, $data, $inherited,
+my ($prctl, $setsid, $prlimit, $setitimer, $fallocate, $descriptor, $tag, $mark, $markMax, $data, $inherited,
   $isPiped, $folder, $seconds, $grace, $memory, $most, @program) = @ARGV;
 $_ += 0 for $prctl, $setsid, $prlimit, $setitimer, $fallocate, $descriptor, $mark, $markMax, $data, $inherited,
   $isPiped, $seconds, $grace, $memory, $most;
@@ -204,7 +205,7 @@ sub watch {
     held() if $isLong;
     if ($hears && vec $bits, fileno $hears, 1) {
       undef $hears if !sysread $hears, $said, 4096, length $said;
-      syswrite $report, $1 if $said =~ s/^(pid \d+\n)//;
+      syswrite $report, $tag . $1 if $said =~ s/^(pid \d+\n)//;
       $status = $1 if $said =~ s/^exit (\d+)\n//;
     }
     told() if defined $status;
@@ -221,7 +222,7 @@ sub told {
   return if (grep { $_->{left} ne "" } @pumps) && !($end && uptime() > $end + $grace);
   $isTold = (grep { $_->{from} } @pumps) ? 1 : 2;
   outcome($status);
-  syswrite $report, "exit $status\n";
+  syswrite $report, $tag . "exit $status\n";
 }
 
 syscall($prctl, 36, 1, 0, 0, 0) == 0 or die "sentinel: no subreaper: $!\n";

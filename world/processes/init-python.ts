@@ -1,6 +1,7 @@
 /** The program of init-programs.ts, for a host without Perl. */
 export const pythonInit = String.raw`# sentinel-init: holds the processes of a step together
 import ctypes, os, resource, select, signal, stat, sys, time
+tag = sys.argv.pop(7).encode()
 _, _, _, _, _, descriptor, mark, mark_max, data, inherited, is_piped = map(int, sys.argv[1:12])
 folder = sys.argv[12]
 seconds, grace = map(float, sys.argv[13:15])
@@ -256,7 +257,7 @@ def watch(hears):
 
 def tell_worker(line):
     try:
-        os.write(report, line)
+        os.write(report, tag + line)
     except OSError:
         pass
 

@@ -30,6 +30,10 @@ const CALLS: Readonly<Record<string, readonly number[]>> = {
   arm64: [167, 157, 261, 103, 47],
 };
 
+const calls = process.platform === 'linux' ? CALLS[process.arch] : undefined;
+/** Undefined where nothing holds processes together. */
+export const setsidCall = calls?.[1];
+
 export interface Language {
   name: string;
   args: readonly string[];
@@ -58,7 +62,6 @@ export async function findInit(): Promise<StepInit | null> {
 
 /** Throws where one did not answer. */
 export async function probe(languages: readonly Language[], withinMs: number = probeMs): Promise<StepInit | null> {
-  const calls = process.platform === 'linux' ? CALLS[process.arch] : undefined;
   if (calls === undefined) return null;
   for (const { name, args } of languages) {
     const program = findHelper(name);
@@ -110,6 +113,8 @@ export interface KeptBelow {
   memoryMb?: number;
   /** What it may have written that nobody has read. */
   outputBytes: number;
+  /** Before each line that it says. */
+  tag?: string;
 }
 
 function keptArguments(kept: KeptBelow | undefined): string[] {
@@ -130,11 +135,12 @@ export function underInit(
 ): Launch {
   const own = Object.entries(launch.env).map(([name, value]) => [`S_${name}`, value] as const);
   const inherited = inheritedBy(launch);
-  const bounds = [isTold ? 3 + inherited : 0, mark.own, mark.most, dataBytes, inherited, Number(isPiped)].map(String);
+  const bounds = [mark.own, mark.most, dataBytes, inherited, Number(isPiped)].map(String);
+  const told = [isTold ? String(3 + inherited) : '0', kept?.tag === undefined ? '' : `${kept.tag} `];
   return {
     ...launch,
     file: program,
-    args: [...args, ...bounds, ...keptArguments(kept), launch.file, ...launch.args],
+    args: [...args, ...told, ...bounds, ...keptArguments(kept), launch.file, ...launch.args],
     env: { ...helperEnvironment(), ...markers, ...Object.fromEntries(own) },
     isBelowInit: true,
   };

@@ -28,7 +28,8 @@ import {
 } from 'vscode-languageserver-protocol/node';
 import { Failure } from '../../../world/failures/failures.ts';
 import { breachFailure } from '../../../operations/shell/breach.ts';
-import { endChild, type ShellContext, startTalking, type Talking } from '../../../operations/shell/child.ts';
+import { endChild, startTalking, type Talking } from '../../../operations/shell/child.ts';
+import type { ShellContext } from '../../../operations/shell/request.ts';
 import { languageIdOf, type LanguageServer } from './servers.ts';
 
 export interface OpenFile {

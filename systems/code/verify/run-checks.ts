@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Failure } from '../../../world/failures/failures.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import { defined } from '../../../language/defined.ts';
-import type { ShellContext } from '../../../operations/shell/child.ts';
+import type { ShellContext } from '../../../operations/shell/request.ts';
 import { SHELL_BOUNDS } from '../../../world/processes/bounds.ts';
 import { runShell, type ShellResult } from '../../../operations/shell/run-shell.ts';
 import type { Check, CheckName } from './check.ts';

@@ -9,7 +9,7 @@ import { execa } from 'execa';
 import { beforeAll, onTestFinished } from 'vitest';
 import type { Confinement } from '../../../language/permissions.ts';
 import { defined } from '../../../language/defined.ts';
-import type { ShellRequest } from '../../../operations/shell/child.ts';
+import type { ShellRequest } from '../../../operations/shell/request.ts';
 import { runShell } from '../../../operations/shell/run-shell.ts';
 import { secretsOf } from '../../../operations/secrets/secrets.ts';
 import type { LogChunk } from '../../../prisma/store/contract/contract.ts';

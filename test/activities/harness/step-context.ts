@@ -3,7 +3,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { ShellContext } from '../../../operations/shell/child.ts';
+import type { ShellContext } from '../../../operations/shell/request.ts';
 import { livingGroups } from '../../../world/processes/process-table.ts';
 import type { BegunChunk, LogChunk } from '../../../prisma/store/contract/contract.ts';
 

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { Failure } from '../../../world/failures/failures.ts';
 import { SHELL_BOUNDS } from '../../../world/processes/bounds.ts';
 import { LineSplitter } from '../../../operations/shell/output/line-splitter.ts';
-import { type ShellRequest } from '../../../operations/shell/child.ts';
+import type { ShellRequest } from '../../../operations/shell/request.ts';
 import { runShell } from '../../../operations/shell/run-shell.ts';
 import {
   isAlive,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Confinement } from '../../../language/permissions.ts';
 import { processStart } from '../../../world/processes/processes.ts';
-import { type ShellRequest } from '../../../operations/shell/child.ts';
+import type { ShellRequest } from '../../../operations/shell/request.ts';
 import { runShell } from '../../../operations/shell/run-shell.ts';
 import { findSandbox } from '../../../world/confinement/sandbox.ts';
 import { shellContext, temporaryFolder } from '../harness/step-context.ts';

@@ -2,7 +2,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, test } from 'vitest';
-import type { ShellRequest } from '../../../operations/shell/child.ts';
+import type { ShellRequest } from '../../../operations/shell/request.ts';
 import { childEnvironment } from '../../../world/processes/child-environment.ts';
 import { runShell } from '../../../operations/shell/run-shell.ts';
 import { shellContext, temporaryFolder } from '../harness/step-context.ts';

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type ShellRequest } from '../../../operations/shell/child.ts';
+import type { ShellRequest } from '../../../operations/shell/request.ts';
 import { runShell } from '../../../operations/shell/run-shell.ts';
 import { findSandbox } from '../../../world/confinement/sandbox.ts';
 import { withValueFiles } from '../../../operations/shell/value-files.ts';

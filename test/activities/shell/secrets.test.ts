@@ -8,7 +8,7 @@ import { commandContext } from '../harness/command-context.ts';
 import { describe, expect, it } from 'vitest';
 import { secretsOf, unsealedFor, withMaskedFailures } from '../../../operations/secrets/secrets.ts';
 import { Failure } from '../../../world/failures/failures.ts';
-import { type ShellRequest } from '../../../operations/shell/child.ts';
+import type { ShellRequest } from '../../../operations/shell/request.ts';
 import { runShell } from '../../../operations/shell/run-shell.ts';
 import { StreamMask } from '../../../operations/shell/output/stream-mask.ts';
 import { sealEnvironment, withHanded } from '../../../runs/seal-environment.ts';

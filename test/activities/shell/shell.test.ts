@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { outputBytesMax, valueBytesMax } from '../../../language/limits.ts';
 import { SHELL_BOUNDS } from '../../../world/processes/bounds.ts';
-import { type ShellRequest } from '../../../operations/shell/child.ts';
+import type { ShellRequest } from '../../../operations/shell/request.ts';
 import { runShell } from '../../../operations/shell/run-shell.ts';
 import { isGroupAlive, shellContext, temporaryFolder, type TestContext } from '../harness/step-context.ts';
 

@@ -303,10 +303,15 @@ export class KeptFolder {
     return opened;
   }
 
-  openInput(text: Buffer): number {
+  /** Its file. */
+  writeInput(text: Buffer): string {
     const path = join(this.path, 'in');
     writeFileSync(path, text, { mode: 0o600 });
-    return openSync(path, 'r');
+    return path;
+  }
+
+  openInput(): number {
+    return openSync(join(this.path, 'in'), 'r');
   }
 
   /** A value that is too large for an argument, as a file. */

@@ -17,6 +17,7 @@ import { groupsBelow } from '../process-table.ts';
 import { type Claim, keptIdOf, KeptFolder, type KeptStart } from './kept-folder.ts';
 import { isThere } from './kept-process.ts';
 import { KeptSpares } from './kept-spares.ts';
+import { Starter } from './starter.ts';
 
 /** Whether the run still waits for this step; null where nobody can say now. */
 export type IsAwaited = (handle: string, key: string) => Promise<boolean | null>;
@@ -48,6 +49,7 @@ export class KeptProcesses {
   readonly #left = new Map<string, Pick<KeptStart, 'handle' | 'key'>>();
   /** Whose watchers have gone, and when. */
   readonly #ended = new Map<string, number>();
+  readonly starter = new Starter();
   readonly #spares = new KeptSpares();
   readonly #closing = new AbortController();
   /** Between two looks; ended early where a process was let go of. */
@@ -124,6 +126,7 @@ export class KeptProcesses {
     await this.#rounds;
     if (!this.#isLeaving) await this.#endLeft();
     this.#spares.close();
+    this.starter.close();
   }
 
   /** What was begun here, and would have been gone on with here, ends with its worker; nobody else has it yet. */
