@@ -134,7 +134,7 @@ export interface Guarded {
   /** Resolves when the process passed its bound on memory, which ends it, or made what it may not. */
   breach: Promise<Breach>;
   /** Once it has ended: what it made at the last moment. */
-  lateBreach(): Promise<Breach | null>;
+  lateBreach: () => Promise<Breach | null>;
 }
 
 interface Begun extends Followed, Guarded {
