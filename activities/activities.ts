@@ -30,6 +30,8 @@ import {
   SHELL,
   TIMEOUT_MARGIN_MS,
   WATCH,
+  WORKSPACE_END,
+  WORKSPACE_FORK,
   type AgentRequest,
   type EventRequest,
   type GroupAsked,
@@ -58,6 +60,8 @@ import { quickSteps, type AroundStep } from './segment/quick-steps.ts';
 import { actingSteps } from './segment/acting-steps.ts';
 import { type EndRefused, segmentActivity } from './segment/segment-activity.ts';
 import { runLine } from './steps/shell-line.ts';
+import { workspaceFor, workspaceLeft } from './steps/workspace.ts';
+import { rootOf } from '../world/confinement/confine.ts';
 import { beating } from '../world/processes/beating.ts';
 import { attemptNow, watchForStandstill } from '../world/processes/overtaken.ts';
 import type { KeptProcesses } from '../world/processes/kept/kept-processes.ts';
@@ -128,6 +132,10 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
         await session.close();
       }
     },
+    [WORKSPACE_FORK]: (request: { name: string }, options: StepOptions) =>
+      guarded(async () => workspaceFor(request, await contextOf(parts, options))),
+    [WORKSPACE_END]: (request: { title: string }, options: StepOptions) =>
+      guarded(async () => workspaceLeft(request, await contextOf(parts, options))),
     [EMIT]: (request: { event: string; data: Json }) =>
       guarded(async () => {
         const context = await contextOf(parts);
@@ -162,7 +170,7 @@ async function shell(parts: ActivityParts, request: ShellRequest, known: KnownCo
     return runLine(request, { ...known, attempt: attempt + begun, isHandedOver }, parts.checkpoints);
   }
   await parts.kept?.end(run.handle, key);
-  await parts.checkpoints?.end({ handle: run.handle, key, project: run.project });
+  await parts.checkpoints?.end({ handle: run.handle, key, project: rootOf(known) });
   return null;
 }
 
@@ -197,6 +205,7 @@ async function askWithin(
           asker: key,
           attempt: `${key} ${attempt}`,
           byModel: confinement?.byModel,
+          root: confinement?.root,
           timeoutMs,
           signal,
           live,
@@ -236,8 +245,19 @@ async function agent(parts: ActivityParts, input: RunInput, request: AgentReques
         answeredBefore = number;
       };
       const masker = maskerOfTurn(secrets, effect.reach?.env);
-      const { byModel } = effect.confinement ?? {};
-      const place = { run, asker: key, attempt: `${key} ${attempt}`, byModel, timeoutMs, signal, known, live, masker };
+      const { byModel, root } = effect.confinement ?? {};
+      const place = {
+        run,
+        asker: key,
+        attempt: `${key} ${attempt}`,
+        byModel,
+        root,
+        timeoutMs,
+        signal,
+        known,
+        live,
+        masker,
+      };
       return (await live.during(runTurn(parts, turnRequest(effect), place))) as unknown as Json;
     },
     call: (effect: CommandEffect) => {

@@ -26,6 +26,7 @@ import { isReferredLater } from '../language/references/written-references.ts';
 import { Reader, namesAt } from './names.ts';
 import { passAction } from './pass-action.ts';
 import { Allowed } from './verdict.ts';
+import { followCommand } from './workspace.ts';
 
 type ActionStep = Extract<Step, { type: 'shell' | 'command' | 'emit' | 'sentinel' | 'watch' }>;
 
@@ -96,6 +97,7 @@ function* settleAction(
   }
   const wrong = exitFailure(walk, step, place.key, reply);
   const ending = { ...(wrong ?? endingOf(reply)), ...costOf(reply) };
+  if (reply.ok && wrong === null) followCommand(walk, strand, effect, reply.value);
   const flow = finish(walk, strand, step, place, startedAt, ending, effect.label);
   if (ended) return ended;
   if (wrong !== null) return flow;

@@ -31,6 +31,7 @@ import { withoutResults } from './results.ts';
 import { refusedAction } from './judges.ts';
 import { record, type Walk } from './walk-state.ts';
 import { retryOf } from './retries.ts';
+import { nestedRoot, rootAt } from './workspace.ts';
 
 /** Of `onError: "retry"` alone; its pauses are the usual ones (attempts.ts). */
 
@@ -130,7 +131,7 @@ export function effectOf(
     key: place.key,
     label: labelOf(step),
     timeoutMs: timeoutOf(walk, step, strand),
-    ...confinementOf(walk, step),
+    ...confinementOf(walk, strand, step),
     ...secretsOf(walk),
   };
   const built = ((): Effect | FailureInfo => {
@@ -194,7 +195,11 @@ export const secretsOf = ({ input: { env } }: Walk): { secrets?: { [name: string
   env === undefined ? {} : { secrets: env };
 
 /** Quick commands start no process. */
-export function confinementOf(walk: Walk, step: Step): { confinement?: Confinement } {
+export function confinementOf(
+  walk: Walk,
+  strand: Pick<Strand, 'own' | 'outer'>,
+  step: Step,
+): { confinement?: Confinement } {
   const { mode, memoryMb, brought, requireApproval = [] } = walk.input.limits;
   const byModel = brought === undefined ? {} : { byModel: true as const };
   const processes = isQuick(step, walk.input.catalogue)
@@ -203,7 +208,7 @@ export function confinementOf(walk: Walk, step: Step): { confinement?: Confineme
         ...defined({ mode, memoryMb }),
         ...(step.type === 'command' && requireApproval.includes('shell') ? { asksForPrograms: true as const } : {}),
       };
-  const confinement: Confinement = { ...processes, ...byModel };
+  const confinement: Confinement = { ...processes, ...byModel, ...defined({ root: rootAt(walk, strand) }) };
   return Object.keys(confinement).length === 0 ? {} : { confinement };
 }
 
@@ -332,6 +337,7 @@ function nestedEffect(
     wait: step.await !== false,
     limits: limitsLeft(walk, isTimed(step) ? undefined : step.timeoutMs, strand, step.await !== false),
     depth: walk.input.depth + 1,
+    ...nestedRoot(walk, strand, step, place, definition.name),
     ...frame,
   };
 }

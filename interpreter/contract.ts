@@ -35,6 +35,10 @@ export const CHECK_EDIT = 'check-edit';
 /** Whether segments were committed that the run does not know of: a worker that was lost did them. */
 export const IS_BEHIND = 'is-behind';
 
+/** The workspace of a nested run, at its beginning; what a run did in its own, at its end. */
+export const WORKSPACE_FORK = 'workspace-fork';
+export const WORKSPACE_END = 'workspace-end';
+
 /** Reads a definition that a step took from a variable; local. */
 export const READ_DEFINITION = 'read-definition';
 

@@ -112,7 +112,7 @@ function verification(
     key: place.key,
     label: step.command,
     timeoutMs: timeoutOf(walk, step, strand),
-    ...confinementOf(walk, step),
+    ...confinementOf(walk, strand, step),
     ...secretsOf(walk),
     ...reachOf(walk, step),
   });

@@ -259,6 +259,10 @@ export interface NestedEffect extends EffectFrame {
   wait: boolean;
   limits: RunLimits;
   depth: number;
+  /** The folder that it works in, where that is not the project. */
+  root?: string;
+  /** It has a workspace of its own, forked from `root`, and named after this. */
+  forks?: string;
 }
 
 /** Waiting for a process that an earlier step started. */

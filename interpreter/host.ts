@@ -38,6 +38,10 @@ export interface RunInput {
   catalogue: Catalogue;
   definitionHash: string;
   project: string;
+  /** The folder that its steps work in, where that is not the project (workspace.ts). */
+  root?: string;
+  /** It begins with a workspace of its own, forked from `root`, and named after this. */
+  forks?: string;
   persona: string;
   /** Inputs, and for a nested run the parent's variables. */
   base: Variables;

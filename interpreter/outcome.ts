@@ -159,10 +159,10 @@ function tallyFor({ input: { definition }, position: { tally } }: Walk): Tally {
 export function nestedInput(walk: Walk, effect: NestedEffect): RunInput {
   const { input } = walk;
   const library = { ...effect.library, ...input.library };
-  const { unset: _unset, ...own } = input;
+  const { unset: _unset, root: _root, forks: _forks, ...own } = input;
   return {
     ...own,
-    ...defined({ unset: effect.unset }),
+    ...defined({ unset: effect.unset, root: effect.root, forks: effect.forks }),
     handle: `${input.handle}/${effect.key}`,
     definition: effect.definition,
     definitionHash: '',

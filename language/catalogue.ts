@@ -41,6 +41,8 @@ export interface CommandFacts {
   uses?: Uses;
   /** What it does depends on how things stand: that is found out before a person is asked, and nothing else is done then. */
   resolves?: true;
+  /** It opens or closes a workspace: `root` of its result is the folder in which the run goes on, null for the project. */
+  movesRun?: true;
   /** Of a long one: the queue of its own on which it is performed, as `queues` of its system states it. */
   queue?: string;
   /** The codes with which nothing but it fails, or its system; a run carries those alone that no repeat changes. */

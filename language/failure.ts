@@ -164,6 +164,12 @@ export const FAILURE_CODES = {
   UNRESOLVED_REFERENCE: 'A reference has no value where it is used',
   VALUE_TOO_LARGE: { title: 'A value is larger than a run can hold', retryable: false },
   VALUE_NOT_JSON: { title: 'A value is none that JSON can say', retryable: false },
+  WORKSPACE_DIRTY: 'A work tree that is merged into holds changes of its own',
+  WORKSPACE_GONE: { title: 'The folder of a workspace is not there any more', retryable: false },
+  WORKSPACE_NOT_FOUND: { title: 'There is no such workspace or branch', retryable: false },
+  WORKSPACE_REFUSED: { title: 'A workspace cannot be made, merged or forked as asked', retryable: false },
+  WORKSPACE_TAKEN: { title: 'The branch of a workspace is taken', retryable: false },
+  WORKSPACE_UNMERGED: { title: 'A workspace holds work that is nowhere else', retryable: false },
 } as const satisfies StatedFailures;
 
 export type FailureCode = keyof typeof FAILURE_CODES;

@@ -22,6 +22,8 @@ export interface Confinement {
   byModel?: true;
   /** A person is to be asked before a program runs that the project chooses. */
   asksForPrograms?: true;
+  /** The folder it works in, absolute, where that is not the project: a workspace of the run. */
+  root?: string;
 }
 
 const strictness: readonly Mode[] = ['full', 'sandboxed', 'readonly'];

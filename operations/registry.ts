@@ -213,6 +213,7 @@ const FACTS: { [Fact in keyof CommandFacts]-?: true } = {
   resolves: true,
   failures: true,
   queue: true,
+  movesRun: true,
 };
 
 /** Schemas and code do not serialise; neither need whatever else a project's command carries. */

@@ -8,3 +8,4 @@ export { models } from './models/system.ts';
 export { pages } from './pages/system.ts';
 export { runs } from './runs/system.ts';
 export { shell } from './shell/system.ts';
+export { workspaces } from './workspaces/system.ts';

@@ -16,8 +16,6 @@ export const PLANNED: Catalogue = {
   'memory/store': planned('write'),
   'memory/recall': planned('read'),
   'memory/share': planned('write'),
-  'workspace/create': planned('write'),
-  'workspace/merge': planned('write'),
   'genome/train': planned('write'),
   'genome/layer-register': planned('write'),
   'genome/paging-adapter-register': planned('write'),

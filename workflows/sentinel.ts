@@ -25,6 +25,7 @@ import { record, type Walk } from '../interpreter/walk-state.ts';
 import { resultOf, type RunResult } from '../interpreter/outcome.ts';
 import { firstPosition, readPosition, type Position } from '../interpreter/position.ts';
 import { walkRun } from '../interpreter/walk/walk.ts';
+import { ownRoot } from '../interpreter/workspace.ts';
 import { keepWhatWasHeard, wasHeardNow } from './replay-order/last-in-turn.ts';
 import { cancelDetached } from './host/nested-run.ts';
 import { handleOf } from './messages/messages.ts';
@@ -33,6 +34,7 @@ import { runInputOf, startInputOf, type StartInput } from './messages/start-inpu
 import { standInFor, unreadFault } from './messages/unread-start.ts';
 import { refuseUnsealed } from './seal/refuse-unsealed.ts';
 import { TemporalHost } from './host/temporal-host.ts';
+import { beginInWorkspace, beginsInWorkspace, leaveWorkspace, type WorkspaceLeft } from './host/workspace.ts';
 import { goOnInTasksOnly } from './replay-order/task-boundaries.ts';
 
 /**
@@ -53,8 +55,9 @@ export async function sentinel(start: StartInput, carried?: Position, target?: R
   const { walk, control } = host;
   if (position.seq === 0) recordStart(walk, given.origin);
   control.listen();
+  const held = refused ?? (beginsInWorkspace(walk) ? await beginInWorkspace(walk) : null);
   const walkOn = (): Promise<Flow> =>
-    refused === null ? drive(walkRun(walk), () => host.suspended()) : Promise.resolve(refused);
+    held === null ? drive(walkRun(walk), () => host.suspended()) : Promise.resolve(held);
   let flow = await walkOn();
   // A cancelled workflow cannot continue as new: where branches had begun to yield, it walks to its end here.
   if (flow.kind === 'yield' && control.cancelled) flow = await walkOn();
@@ -66,9 +69,10 @@ export async function sentinel(start: StartInput, carried?: Position, target?: R
     host.settle();
     return continueAsNew<typeof sentinel>(startInputOf(walk.input, walk.input.limits), walk.position);
   }
+  const left = ownRoot(walk) === undefined ? { flow } : await leaveWorkspace(walk, flow);
   if (wasHeardNow(walk)) await keepWhatWasHeard(walk);
   // Its last step may have ended before the cancellation reached it: whoever cancelled was told that the run is.
-  return end(host, flow.kind === 'done' && control.cancelled ? { kind: 'cancelled' } : flow);
+  return end(host, left.flow.kind === 'done' && control.cancelled ? { ...left, flow: { kind: 'cancelled' } } : left);
 }
 
 /** What it goes on with was looked at when it began. */
@@ -105,10 +109,11 @@ function recordStart(walk: Walk, origin: RunOrigin | undefined): void {
   });
 }
 
-async function end(host: TemporalHost, flow: Flow): Promise<RunResult> {
+async function end(host: TemporalHost, { flow, outputs: left }: WorkspaceLeft): Promise<RunResult> {
   const { walk, control } = host;
   const { position, input } = walk;
-  const result = resultOf(walk, flow, host.now());
+  const own = resultOf(walk, flow, host.now());
+  const result = left === undefined ? own : { ...own, outputs: { ...left, ...own.outputs } };
   const notify = reportOf(input, result);
   control.ended = result.status;
   const { status, outcome, limit, failure, iterations, durationMs, outputs } = result;

@@ -7,6 +7,7 @@ import { type Secrets, unsealedFor } from '../../operations/secrets/secrets.ts';
 import { LeftBehind } from '../../world/processes/overtaken.ts';
 import { beating } from '../../world/processes/beating.ts';
 import type { CommandContext } from '../../operations/command.ts';
+import { rootOf } from '../../world/confinement/confine.ts';
 import type { Registry } from '../../operations/registry.ts';
 
 /** To be called once the step has ended; where they are given, `rows` take what is to be written. */
@@ -18,11 +19,14 @@ export type Writing = Pick<WritingStep, 'what' | 'isBackground' | 'paths'>;
 /** Keeps the state of the project before a step; null where none is kept around it. */
 export async function keepState(
   checkpoints: StepCheckpoints | null,
-  { run: { handle, project }, key, attempt, confinement }: StepOfProject,
+  of: StepOfProject,
   step: Writing,
   rows?: RowSink,
 ): Promise<KeepEnd | null> {
+  const { key, attempt, confinement } = of;
+  const { handle } = of.run;
   if (checkpoints === null || confinement?.mode === 'readonly') return null;
+  const project = rootOf(of);
   const isTaken = await checkpoints.begin({ handle, key, project, attempt, ...step }, rows);
   return (ending) =>
     isTaken ? checkpoints.end({ handle, key, project }, ending) : checkpoints.endWithout({ handle, key }, ending);

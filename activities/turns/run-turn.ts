@@ -74,6 +74,8 @@ export interface TurnParts {
 
 export interface TurnPlace {
   run: Pick<RunContext, 'handle' | 'project'>;
+  /** The folder that the step works in, where that is not the project. */
+  root?: string | undefined;
   /** The key of who asks, and which attempt of the activity that is. */
   asker: string;
   attempt: string;
@@ -109,7 +111,10 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
     return outcomeIn(before);
   }
   crashPoint('turn.claimed', at);
-  await conversations.add(of, await saidBefore(await unopened(conversations, of, request), place.run.project));
+  await conversations.add(
+    of,
+    await saidBefore(await unopened(conversations, of, request), place.root ?? place.run.project),
+  );
   const rows = await conversations.read(of, turn);
   const plan = await planAt(conversations, of, request.compaction);
   const { run, asker } = place;

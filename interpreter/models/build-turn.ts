@@ -20,6 +20,7 @@ import { reachOfCall, secretsNamed } from '../reach.ts';
 import { effortOf } from './thinking-depth.ts';
 import { ToldTexts } from './told-texts.ts';
 import type { Walk } from '../walk-state.ts';
+import { rootAt } from '../workspace.ts';
 
 export type BuiltTurn = { effect: TurnEffect; unresolved: string[] } | { failure: FailureInfo };
 
@@ -66,11 +67,18 @@ export function buildTurn(walk: Walk, strand: Strand, step: LlmStep, place: Plac
     settings: settingsOf(walk, step, open),
     ...defined({ compaction: open.compaction }),
     tokensBefore: tokensOf(open.usage),
-    ...(isChosenByModel(walk, step, model) ? { confinement: { byModel: true as const } } : {}),
+    ...heldIn(walk, strand, isChosenByModel(walk, step, model)),
     ...secretsOf(walk),
     ...(walk.input.env === undefined ? {} : { reach: { env: secretsNamed(step) } }),
   };
   return { effect, unresolved };
+}
+
+/** A turn starts no process; its pictures are files of the folder that its step works in. */
+function heldIn(walk: Walk, strand: Strand, byModel: boolean): Pick<TurnEffect, 'confinement'> {
+  const root = rootAt(walk, strand);
+  if (root === undefined && !byModel) return {};
+  return { confinement: { ...(byModel ? { byModel } : {}), ...defined({ root }) } };
 }
 
 /** Whether a model named the model: it brought the definition, or the inputs of a person's. */
@@ -161,6 +169,7 @@ export function misuseOf(walk: Walk, step: LlmStep, call: { name: string; invali
 /** What a model calls: arguments are data, and no reference in them is resolved. */
 export function callEffect(
   walk: Walk,
+  strand: Strand,
   step: CommandStep,
   at: { place: Place; timeoutMs: number; call: CallPlace; asking: LlmStep },
 ): CommandEffect {
@@ -172,7 +181,7 @@ export function callEffect(
     label: step.command,
     timeoutMs: at.timeoutMs,
     call: at.call,
-    confinement: { ...confinementOf(walk, step).confinement, byModel: true },
+    confinement: { ...confinementOf(walk, strand, step).confinement, byModel: true },
     ...secretsOf(walk),
     ...reachOfCall(walk, at.asking, step.command),
   });

@@ -167,7 +167,7 @@ function* tryCall(at: AtModel, call: CallFrame, index: number): Walking<Halt | n
   };
   const effect =
     asked === null
-      ? callEffect(walk, called, { place: here, timeoutMs, call: belongs, asking: step })
+      ? callEffect(walk, strand, called, { place: here, timeoutMs, call: belongs, asking: step })
       : { ...asked, timeoutMs };
   const acted = yield* act(walk, strand, called, here, call.block, effect);
   if ('flow' in acted) return acted;

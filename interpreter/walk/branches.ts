@@ -19,6 +19,7 @@ import { labelOf } from '../build-effect.ts';
 import type { BlockFrame, BranchFrame } from '../position.ts';
 import { finish } from '../results.ts';
 import { record, setVariable, type Walk } from '../walk-state.ts';
+import { isOfBranchAlone } from '../workspace.ts';
 
 interface Fan {
   walk: Walk;
@@ -73,7 +74,8 @@ export function* walkParallel(
   }
   const ended = items === undefined ? {} : { items: itemsEnd(items, branches) };
   for (const branch of items === undefined ? branches : []) {
-    for (const [name, value] of Object.entries(branch.own)) setVariable(walk, strand, name, value);
+    for (const [name, value] of Object.entries(branch.own))
+      if (!isOfBranchAlone(name)) setVariable(walk, strand, name, value);
   }
   if (inside.kind === 'cancelled' || inside.kind === 'stopped') {
     finish(walk, strand, step, place, startedAt, { cancelled: true, ...ended }, labelOf(step));

@@ -17,7 +17,7 @@ import { chmod, lstat, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { openFolder, placeOf } from '../../world/confinement/beneath.ts';
-import { accessOf, resolveInside } from '../../world/confinement/confine.ts';
+import { accessOf, resolveInside, rootOf } from '../../world/confinement/confine.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { COMMAND_BOUNDS } from '../bounds.ts';
 import { shortMark, type CommandContext } from '../command.ts';
@@ -25,7 +25,7 @@ import { shortMark, type CommandContext } from '../command.ts';
 const readAll = promisify(readDescriptor) as (descriptor: number) => Promise<Buffer>;
 
 export const readWhole = (path: string, context: CommandContext): Promise<Buffer> =>
-  readBounded(resolveInside(context.run.project, path, accessOf(context)), path);
+  readBounded(resolveInside(rootOf(context), path, accessOf(context)), path);
 
 /**
  * `file`: what `path` leads to. Blocking up to `blockingBytes`: a small file is read in microseconds, a tenth of what the trips to
@@ -66,11 +66,13 @@ function checkOpened(descriptor: number, place: string, path: string): void {
 
 /** The file itself; refuses what a run may not write. */
 export const checkWritable = (path: string, context: CommandContext): string =>
-  resolveInside(context.run.project, path, accessOf(context, { writes: true }));
+  resolveInside(rootOf(context), path, accessOf(context, { writes: true }));
 
 /** All that a write of this file touches: also what it leaves where it is interrupted. */
 export function filesWritten({ path }: { path: string }, context: CommandContext): string[] {
-  const file = relative(resolveInside(context.run.project, '.'), checkWritable(path, context)).split(sep).join('/');
+  const file = relative(resolveInside(rootOf(context), '.'), checkWritable(path, context))
+    .split(sep)
+    .join('/');
   const name = basename(file);
   return [file, `${file.slice(0, file.length - name.length)}${draftOf(name, context)}`];
 }
@@ -87,7 +89,7 @@ export async function writeWhole(
   if (bytes.length > COMMAND_BOUNDS.valueBytesMax) throw tooLarge(path, bytes.length);
   const file = checkWritable(path, context);
   try {
-    const root = resolveInside(context.run.project, '.');
+    const root = resolveInside(rootOf(context), '.');
     const folder = openFolder(root, relative(root, dirname(file)).split(sep).join('/'), { create: true });
     if (folder === null) throw new Error('bug: a folder that was made is not there');
     try {

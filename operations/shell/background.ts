@@ -14,13 +14,14 @@ import { stat } from 'node:fs/promises';
 import type { Json } from '../../language/json.ts';
 import type { Confinement } from '../../language/permissions.ts';
 import { defined } from '../../language/defined.ts';
-import type { Store } from '../../prisma/store/contract/contract.ts';
-import type { Execution, Holding, RunningExecution } from '../../prisma/store/contract/execution-contract.ts';
+import type { RunContext, Store } from '../../prisma/store/contract/contract.ts';
+import type { Execution, RunningExecution } from '../../prisma/store/contract/execution-contract.ts';
 import { secretsOf } from '../secrets/secrets.ts';
 import { BackgroundProcess } from './background-process.ts';
 import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
 import { endStep, groupsOfSteps, isWorkerGone, stepMarker, workerMarker } from '../../world/processes/orphans.ts';
 import { endGroups } from '../../world/processes/processes.ts';
+import { rootOf } from '../../world/confinement/confine.ts';
 import { quoteCommand } from './quote-command.ts';
 import { endChild, startChild } from './child.ts';
 import type { ShellContext, ShellRequest } from './request.ts';
@@ -141,7 +142,7 @@ export class BackgroundProcesses {
     this.#held.set(execution.id, process);
     const steps = this.#steps.get(handle);
     this.#steps.set(handle, (steps ?? new Set()).add(stepMarker(handle, key)));
-    const { project } = context.run;
+    const project = rootOf(held);
     void process.done.then(() => {
       this.#held.delete(execution.id);
       return process.isOurs ? this.#ended({ handle, key, project }) : undefined;
@@ -237,12 +238,12 @@ export class BackgroundProcesses {
     await endStep(handle, key).catch(() => undefined);
     await store.executions.finish(execution, { exitCode: 137, signal: 'SIGKILL' });
     const run = await store.runs.context(handle);
-    if (run !== null) await this.#ended({ handle, key, project: run.project });
+    if (run !== null) await this.#ended({ handle, key, project: workedIn(run, execution) });
   }
 
-  async #adopt(store: Store, lost: Holding & { handle: string }): Promise<void> {
+  async #adopt(store: Store, lost: RunningExecution): Promise<void> {
     const run = await store.runs.context(lost.handle);
-    if (run === null || !(await isFolder(run.project))) return;
+    if (run === null || !(await isFolder(workedIn(run, lost)))) return;
     const execution = await store.executions.takeOver(lost, await workerMarker());
     if (execution === null) return;
     crashPoint('background.taken-over', { handle: lost.handle });
@@ -279,6 +280,10 @@ const startedOf = ({ id, pid }: Pick<Execution, 'id' | 'pid'>): Started => ({
 export function executionIdOf(handle: string, key: string): string {
   return `exec-${createHash('sha256').update(`${handle}:${key}`).digest('hex').slice(0, 20)}`;
 }
+
+/** The folder of the step that began it. */
+const workedIn = (run: RunContext, { request }: Pick<Execution, 'request'>): string =>
+  rootOf({ run, ...defined({ confinement: (request as unknown as Kept).confinement }) });
 
 async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null))?.isDirectory() === true;

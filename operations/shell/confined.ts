@@ -5,6 +5,8 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { Confinement } from '../../language/permissions.ts';
 import { defined } from '../../language/defined.ts';
 import { Failure } from '../../world/failures/failures.ts';
+import { repositoryBehind } from '../../world/git/worktrees/places.ts';
+import { realOf } from '../../world/own-programs/helper-programs.ts';
 import { dataBytesMax, memoryLine } from '../../world/processes/memory.ts';
 import { findInit, type KeptBelow, type StepInit, underInit } from '../../world/processes/step-init.ts';
 import { MARK_MAX, markLine } from '../../world/processes/step-mark.ts';
@@ -27,7 +29,8 @@ export async function confined(
 ): Promise<Launch> {
   const limits = how.memoryMb === undefined ? [] : [memoryLine(how.memoryMb)];
   if (how.mode === 'sandboxed') {
-    const inside = await sandboxed(launch, project, shown);
+    const readable = [...(shown.readable ?? []), ...behindWorkspace(project, shown)];
+    const inside = await sandboxed(launch, project, { ...shown, readable });
     const init = kept !== undefined || isPiped ? await findInit() : null;
     return init === null ? underLimits(inside, limits) : belowInit(inside, init, { how, mark, kept, isPiped, shown });
   }
@@ -41,6 +44,12 @@ export async function confined(
   const init = await findInit();
   if (init === null) return underLimits(launch, [...limits, markLine(mark)]);
   return belowInit(launch, init, { how, mark, kept, isPiped, shown });
+}
+
+/** The repository of a work tree of ours, which is its project's to write. A model reads nothing of it. */
+function behindWorkspace(project: string, { withoutSecrets }: SandboxRequest): string[] {
+  const behind = withoutSecrets === undefined ? repositoryBehind(realOf(project)) : null;
+  return behind === null ? [] : [behind.commonFolder];
 }
 
 function belowInit(

@@ -2,6 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defined } from '../../language/defined.ts';
+import { rootOf } from '../../world/confinement/confine.ts';
 import { live } from '../../world/confinement/project-view.ts';
 import type { CrashPlace } from '../../world/crash-points/armed-deaths.ts';
 import { crashPoint } from '../../world/crash-points/crash-point.ts';
@@ -83,13 +84,13 @@ export function takeOver({ folder, keeper }: { folder: KeptFolder; keeper: Keepe
   const exit = told.then((known) => known ?? never);
   const lost = told.then((known) => (known === null ? undefined : never));
   const { memoryMb } = context.confinement ?? {};
-  const bounds = guarded(leader, folder.places ?? { cwd: context.run.project, missing: [] }, {
+  const bounds = guarded(leader, folder.places ?? { cwd: rootOf(context), missing: [] }, {
     memoryMb,
     exit: Promise.race([exit, lost]) as Promise<Exit>,
   });
   // A project that was moved meanwhile is where its process is, and no view of it has this name.
-  const isInView = context.confinement?.mode === 'sandboxed' && existsSync(context.run.project);
-  if (isInView) live(realpathSync(context.run.project), Promise.race([exit, lost]));
+  const isInView = context.confinement?.mode === 'sandboxed' && existsSync(rootOf(context));
+  if (isInView) live(realpathSync(rootOf(context)), Promise.race([exit, lost]));
   const streams = new KeptStreams(folder);
   const child = { pid: leader, leader, exit, gone: found.gone, ...bounds, lost };
   const { listen, release, closed } = listening(streams, folder, { ...child, context });

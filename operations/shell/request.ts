@@ -13,7 +13,7 @@ export interface ShellRequest {
   /** A line for `/bin/sh -c`; with `args`, a program that no shell parses. */
   command: string;
   args?: string[];
-  /** Relative to the run's project, and inside it. */
+  /** Relative to the folder that the step works in, and inside it. */
   cwd?: string;
   env?: Record<string, string>;
   stdin?: string;

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { execa } from 'execa';
 import { defined } from '../../language/defined.ts';
-import { accessOf, resolveInside } from '../../world/confinement/confine.ts';
+import { accessOf, resolveInside, rootOf } from '../../world/confinement/confine.ts';
 import { gateOf, type ProjectView } from '../../world/confinement/project-view.ts';
 import { guardPlaces } from '../../world/confinement/protected-places.ts';
 import type { Launch, SandboxRequest } from '../../world/confinement/sandbox.ts';
@@ -30,7 +30,7 @@ async function launchOf(
   const cwd = await findFolder(request.cwd ?? '.', context);
   const [file, args] =
     request.args === undefined ? ['/bin/sh', ['-c', request.command]] : [request.command, request.args];
-  const { handle, project } = context.run;
+  const { handle } = context.run;
   const { mode } = context.confinement ?? {};
   const markers = {
     ...markersOf({ step: stepMarker(handle, context.key), worker: await workerMarker() }),
@@ -42,7 +42,7 @@ async function launchOf(
   const shown = { ...hidingFrom(context), ...request.sandbox };
   return confined(
     { file, args, cwd, env },
-    { project, how: context.confinement, markers, mark, isPiped, ...defined({ kept }), ...shown },
+    { project: rootOf(context), how: context.confinement, markers, mark, isPiped, ...defined({ kept }), ...shown },
   );
 }
 
@@ -248,7 +248,7 @@ const hidingFrom = ({ confinement, reach }: ShellContext): Pick<SandboxRequest, 
   confinement?.byModel === true ? { withoutSecrets: { but: reach?.files ?? [] } } : {};
 
 async function findFolder(path: string, context: ShellContext): Promise<string> {
-  const cwd = resolveInside(context.run.project, path, accessOf(context));
+  const cwd = resolveInside(rootOf(context), path, accessOf(context));
   const found = await stat(cwd).catch(() => null);
   if (found?.isDirectory() === true) return cwd;
   throw new Failure(

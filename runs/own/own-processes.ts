@@ -8,6 +8,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../../operations/command.ts';
+import { rootOf } from '../../world/confinement/confine.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
 import type { Json } from '../../language/json.ts';
@@ -58,7 +59,7 @@ export class OwnProcesses {
       const call = {
         name: own.name,
         params,
-        project: run.project,
+        project: rootOf(context),
         key: `${run.handle}/${key}`,
         attempt,
         caller,

@@ -192,7 +192,7 @@ export interface ProcessEnd {
 export interface CommandContext {
   /** Aborts when the step is cancelled or its time is over. */
   signal: AbortSignal;
-  /** The root of the run's project, absolute. */
+  /** The folder that the step works in, absolute: the root of the run's project, or its workspace. */
   project: string;
   /** The same for every attempt at this step of this run, and no other's: an idempotency key. */
   key: string;

@@ -20,9 +20,14 @@ export const FOLDERS_NAMED_BY = [
 
 /** The folders of this user's Sentinel, as its programs find them: the home that is named, decisions, and the cache. */
 export function foldersOfSentinel(env: NodeJS.ProcessEnv = process.env): string[] {
-  const { SENTINEL_HOME: home = '', SENTINEL_CACHE: cache = '', XDG_CACHE_HOME: caches = '' } = env;
-  const cached = cache !== '' ? cache : join(caches !== '' ? caches : join(homedir(), '.cache'), 'sentinel');
-  return [...(home === '' ? [] : [home]), stateFolder(), cached].map((path) => resolve(path));
+  const { SENTINEL_HOME: home = '' } = env;
+  return [...(home === '' ? [] : [resolve(home)]), resolve(stateFolder()), cacheFolder(env)];
+}
+
+/** Absolute; one for all homes of the user. */
+export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
+  const { SENTINEL_CACHE: cache = '', XDG_CACHE_HOME: caches = '' } = env;
+  return resolve(cache !== '' ? cache : join(caches !== '' ? caches : join(homedir(), '.cache'), 'sentinel'));
 }
 
 const Id = z.string().regex(/^[0-9a-f]{32}$/);

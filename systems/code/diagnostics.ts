@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import type { Diagnostic } from 'vscode-languageserver-protocol';
 import * as z from 'zod';
-import { accessOf, resolveInside } from '../../world/confinement/confine.ts';
+import { accessOf, resolveInside, rootOf } from '../../world/confinement/confine.ts';
 import type { OpenFile } from './diagnostics/language-server.ts';
 import { languageOf, serverFor, type Language, type LanguageServer } from './diagnostics/servers.ts';
 import { Failure } from '../../world/failures/failures.ts';
@@ -42,7 +42,7 @@ const Result = z.strictObject({
 });
 
 async function diagnose({ path = '.', timeoutMs }: z.infer<typeof Params>, context: CommandContext) {
-  const root = resolveInside(context.run.project, '.');
+  const root = resolveInside(rootOf(context), '.');
   const listed = await sourcesAt(path, root, context);
   const files = listed.slice(0, COMMAND_BOUNDS.diagnosedFilesMax);
   if (files.length === 0)
@@ -97,7 +97,7 @@ async function ask({ root, files, isPart, timeoutMs }: Asking, context: CommandC
 }
 
 async function sourcesAt(path: string, root: string, context: CommandContext): Promise<string[]> {
-  const place = resolveInside(context.run.project, path, accessOf(context));
+  const place = resolveInside(rootOf(context), path, accessOf(context));
   const found = statSync(place, { throwIfNoEntry: false });
   if (found === undefined)
     throw new Failure('FILE_NOT_FOUND', `"${path}" does not exist in the project; name a file or a folder that does`);
@@ -110,7 +110,7 @@ async function sourcesAt(path: string, root: string, context: CommandContext): P
 async function openFiles(paths: readonly string[], context: CommandContext): Promise<OpenFile[]> {
   const opened: OpenFile[] = [];
   for (const path of paths) {
-    const file = resolveInside(context.run.project, path, accessOf(context));
+    const file = resolveInside(rootOf(context), path, accessOf(context));
     if (statSync(file).size > COMMAND_BOUNDS.searchedBytesMax) continue;
     opened.push({ path, file, text: (await readBounded(file, path)).toString('utf8') });
   }

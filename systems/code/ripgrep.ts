@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { execa } from 'execa';
-import { accessOf, resolveInside } from '../../world/confinement/confine.ts';
+import { accessOf, resolveInside, rootOf } from '../../world/confinement/confine.ts';
 import { findHelper, helperEnvironment, helperPath } from '../../world/own-programs/helper-programs.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { wakePipes } from '../../world/files/wake-pipes.ts';
@@ -25,7 +25,7 @@ export interface Search {
 
 /** The lines that it prints, until the caller has seen enough; ripgrep ends with the caller. */
 export async function* ripgrep({ args, path, globs = [] }: Search, context: CommandContext): AsyncGenerator<string> {
-  const { project } = context.run;
+  const project = rootOf(context);
   if ([...args, ...globs].some((text) => text.includes('\0')))
     throw new Failure(
       'COMMAND_PARAMS_INVALID',
@@ -65,7 +65,7 @@ export async function* ripgrep({ args, path, globs = [] }: Search, context: Comm
 
 /** Where a path leads, from the root of the project; empty for the root. */
 export function placeOf(context: CommandContext, path: string): { root: string; below: string } {
-  const { project } = context.run;
+  const project = rootOf(context);
   const [root, place] = [resolveInside(project, '.'), resolveInside(project, path, accessOf(context))];
   if (!existsSync(place))
     throw new Failure('FILE_NOT_FOUND', `"${path}" does not exist in the project; name a folder or a file that does`);
@@ -126,7 +126,7 @@ function textOf(bytes: Buffer): string {
 
 function mayRead(context: CommandContext, path: string): boolean {
   try {
-    resolveInside(context.run.project, path, accessOf(context));
+    resolveInside(rootOf(context), path, accessOf(context));
     return true;
   } catch (error) {
     if (error instanceof Failure) return false;

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import type { Json } from '../../language/json.ts';
 import { undoFromStep, undoRun, type Undone } from '../../operations/checkpoints/undo.ts';
-import { accessOf } from '../../world/confinement/confine.ts';
+import { accessOf, rootOf } from '../../world/confinement/confine.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { changedAction, refuseChanged, shownOf } from '../../operations/approved-action.ts';
 import { refuseForce } from '../../operations/brought.ts';
@@ -41,7 +41,7 @@ async function undo({ key, only, force }: z.infer<typeof Params>, context: Comma
   refuseForce(force, context);
   if (checkpoints === undefined)
     throw new Failure('UNDO_REFUSED', 'this worker takes no checkpoints; start it without SENTINEL_CHECKPOINTS=false');
-  const trees = await checkpoints.treesOf(run.project);
+  const trees = await checkpoints.treesOf(rootOf(context));
   const request = { handle: run.handle, key, only, force, access: accessOf(context, { writes: true }) };
   const own = { handle: run.handle, key: context.key };
   const look = async (): Promise<Json> =>

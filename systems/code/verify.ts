@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { canonicalText } from '../../language/canonical.ts';
 import type { JsonObject } from '../../language/json.ts';
 import { shellTimeoutMs } from '../../language/limits.ts';
-import { accessOf, resolveInside } from '../../world/confinement/confine.ts';
+import { accessOf, resolveInside, rootOf } from '../../world/confinement/confine.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { CHECK_NAMES, type Check, type CheckName } from './verify/check.ts';
 import { findChecks, LOOKED_FOR, type Looked } from './verify/find-checks.ts';
@@ -96,7 +96,7 @@ function checksOf(params: Params, looked: Looked): Check[] {
 
 /** A test file is looked up from the project, or from the folder that is named beside it. */
 function whereToLook({ path = '.', testFile }: Params, context: CommandContext): Looked {
-  const inside = (place: string): string => resolveInside(context.run.project, place, accessOf(context));
+  const inside = (place: string): string => resolveInside(rootOf(context), place, accessOf(context));
   const root = inside('.');
   const named = inside(path);
   const found = statSync(named, { throwIfNoEntry: false });

@@ -1,7 +1,7 @@
 /** What `code/git` does with branches, commits and the work tree beside the everyday operations of git.ts. */
 import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
-import { accessOf, resolveInside } from '../../world/confinement/confine.ts';
+import { accessOf, resolveInside, rootOf } from '../../world/confinement/confine.ts';
 import {
   homesLeftOut,
   PACKAGES_LEFT_OUT,
@@ -106,7 +106,7 @@ async function showFile(
   { commit = 'HEAD' }: ParamsOf<'show'>,
   context: CommandContext,
 ): Promise<JsonObject> {
-  resolveInside(context.run.project, file, accessOf(context));
+  resolveInside(rootOf(context), file, accessOf(context));
   const plain = file.replace(/^(?:\.\/)+/, '');
   const args = ['show', '--no-textconv', '--end-of-options', `${await revision(commit, context)}:./${plain}`];
   const { stdout, truncated } = await git({ args }, context);
@@ -313,7 +313,7 @@ async function refuseProtected(
     const place = (await git({ args }, context)).stdout.split('\n').find(Boolean);
     if (place !== undefined) throw new Failure('PATH_PROTECTED', `"${to}" would change ${place}${because}`);
   };
-  await refuse(await homesLeftOut(context.run.project), {
+  await refuse(await homesLeftOut(rootOf(context)), {
     because: ' in a home of Sentinel, which no command writes; take it out of the commit',
   });
   const isSandboxed = context.confinement?.mode === 'sandboxed';

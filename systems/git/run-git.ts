@@ -1,6 +1,6 @@
 /** How `code/git` runs git: in the run's project, held in as the run's mode says, with values that are never options. */
 import * as z from 'zod';
-import { accessOf, resolveInside } from '../../world/confinement/confine.ts';
+import { accessOf, resolveInside, rootOf } from '../../world/confinement/confine.ts';
 import {
   findRepository,
   gitProgram,
@@ -13,6 +13,8 @@ import {
   RUN_LATER_LEFT_OUT,
   SECRETS_LEFT_OUT,
 } from '../../world/confinement/protected-places.ts';
+import { repositoryBehind } from '../../world/git/worktrees/places.ts';
+import { realOf } from '../../world/own-programs/helper-programs.ts';
 import type { SandboxRequest } from '../../world/confinement/sandbox.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
@@ -43,7 +45,7 @@ export interface GitRun {
 }
 
 export async function runGit({ args, stdin, isLogged = false }: GitRun, context: CommandContext): Promise<ShellResult> {
-  const { project } = context.run;
+  const project = rootOf(context);
   const { mode, asksForPrograms } = context.confinement ?? {};
   const told = [...(asksForPrograms === true ? UNASKED : []), ...(isByModel(context) ? CLOSED : [])];
   const run = (command: string, env: Record<string, string>, sandbox?: SandboxRequest): Promise<ShellResult> =>
@@ -60,8 +62,14 @@ export async function runGit({ args, stdin, isLogged = false }: GitRun, context:
       context,
     );
   if (mode === undefined) return run('git', agent());
-  const repository = await findRepository(project, mode);
   const program = gitProgram(project);
+  const behind = mode === 'sandboxed' ? repositoryBehind(realOf(project)) : null;
+  if (behind !== null)
+    return withReadOnlyView(behind, (variables) => {
+      const { GIT_DIR: view = '' } = variables;
+      return run(program, variables, { readable: [view, behind.commonFolder] });
+    });
+  const repository = await findRepository(project, mode);
   return mode === 'readonly'
     ? withReadOnlyView(repository, (variables) => run(program, variables))
     : withSafeConfiguration(repository, (variables, written) => run(program, variables, { repository: written }));
@@ -81,9 +89,12 @@ export async function git(run: GitRun, context: CommandContext): Promise<ShellRe
 
 export function gitFailed(run: GitRun, result: ShellResult): Failure {
   const said = (result.stderr.trim() || result.output.trim()).slice(0, 2000);
+  const remedy = said.includes('Read-only file system')
+    ? 'a sandboxed run writes nothing to the repository behind its workspace; what it did is committed when it ends'
+    : "repair the repository's state or the step's params";
   return new Failure(
     'GIT_FAILED',
-    `git ${run.args[0] ?? ''} ended with ${result.exitCode}: ${said || 'no message'}; repair the repository's state or the step's params`,
+    `git ${run.args[0] ?? ''} ended with ${result.exitCode}: ${said || 'no message'}; ${remedy}`,
     {
       details: { exitCode: result.exitCode, stderr: result.stderr.slice(-SHELL_BOUNDS.failureTailBytes) },
     },
@@ -95,18 +106,14 @@ const literal = (path: string): string => `:(literal)${path}`;
 
 /** Paths as git takes them: of the project alone, without what is in a home of Sentinel, and what a model does not read. */
 export async function confined(paths: readonly string[], context: CommandContext): Promise<string[]> {
-  for (const path of paths) resolveInside(context.run.project, path, accessOf(context));
+  for (const path of paths) resolveInside(rootOf(context), path, accessOf(context));
   const secrets = isByModel(context) ? SECRETS_LEFT_OUT : [];
-  return [
-    ...(paths.length === 0 ? ['.'] : paths.map(literal)),
-    ...(await homesLeftOut(context.run.project)),
-    ...secrets,
-  ];
+  return [...(paths.length === 0 ? ['.'] : paths.map(literal)), ...(await homesLeftOut(rootOf(context))), ...secrets];
 }
 
 /** The same, where git changes files: they are ones that the step may write. */
 export async function confinedToWrite(paths: readonly string[], context: CommandContext): Promise<string[]> {
-  for (const path of paths) resolveInside(context.run.project, path, accessOf(context, { writes: true }));
+  for (const path of paths) resolveInside(rootOf(context), path, accessOf(context, { writes: true }));
   const isForbidden = isByModel(context) || context.confinement?.mode === 'sandboxed';
   const runLater = isForbidden ? RUN_LATER_LEFT_OUT : [];
   return [...(await confined(paths, context)), ...runLater, ...(isByModel(context) ? PACKAGES_LEFT_OUT : [])];

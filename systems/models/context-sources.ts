@@ -10,6 +10,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts
 import { withoutPictures } from '../../language/models/pictures.ts';
 import { permissionOfCommand } from '../../language/permissions.ts';
 import { findCommand } from '../../language/catalogue.ts';
+import { rootOf } from '../../world/confinement/confine.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import type { ContextPart } from '../../world/models/request/fit-context.ts';
 import type { CommandList, Context } from '../../operations/command.ts';
@@ -61,7 +62,7 @@ function read(source: Source, at: Gathering): Promise<Gathered> | Gathered {
   if (text === '') return missing('a source', 'it is empty');
   if (/^memory\b/.test(text))
     return missing(text, 'memories have no store yet; name files, "data:COLLECTION", or commands that read');
-  if (text === 'code') return outline(at.context.run.project);
+  if (text === 'code') return outline(rootOf(at.context));
   if (text.startsWith('data:')) return records(text, text.slice('data:'.length).trim(), at);
   if (findCommand(at.context.commands.catalogue, word) !== undefined) return commanded(text, word, rest, at);
   return files(text.replace(/^file:\s*/, ''), at);
@@ -108,7 +109,7 @@ function textFieldOf(value: Json, { catalogue }: CommandList, command: string): 
 
 async function files(pattern: string, at: Gathering): Promise<Gathered> {
   if (!isFileGlob(pattern)) return file(pattern, at);
-  const { paths, isPart } = await projectFiles(at.context.run.project);
+  const { paths, isPart } = await projectFiles(rootOf(at.context));
   const matches = fileMatcher(pattern);
   const found = paths.filter((path) => matches(path));
   if (found.length === 0)

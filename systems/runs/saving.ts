@@ -10,7 +10,7 @@ import { formatOf, readDefinitionText } from '../../language/read/text/definitio
 import { problemsInWords } from '../../language/read/remedies/problems-in-words.ts';
 import { readStarted, referring, type Handed } from '../../language/read/started-program.ts';
 import { referredDefinitions } from '../../prisma/store/values/referred-definitions.ts';
-import { accessOf } from '../../world/confinement/confine.ts';
+import { accessOf, rootOf } from '../../world/confinement/confine.ts';
 import { refFiles } from '../../world/definitions/ref-files.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { type Command, type Context, defineCommand } from '../../operations/command.ts';
@@ -56,7 +56,7 @@ async function writtenIn(params: JsonObject, context: Context): Promise<Json> {
 function inFile(file: string, content: Json | undefined, context: Context): Json {
   const { catalogue } = context.commands;
   const text = typeof content === 'string' ? content : '';
-  const { project } = context.run;
+  const project = rootOf(context);
   const options: ReadOptions = {
     catalogue,
     knownRefs: (name) => ({ name, steps: [], loop: { type: 'once' } }),

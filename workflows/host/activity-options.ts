@@ -18,6 +18,8 @@ export type ActivityEffect = ShellEffect | CommandEffect | EmitEffect | WatchEff
 const heartbeatTimeout = '15s';
 const timeoutMaxMs = 10 * 365 * 24 * 3600 * 1000;
 const summaryMax = 60;
+/** Git checks out a whole project, or copies it. */
+const workspaceMs = 900_000;
 
 /** `taskQueue`: where it is not performed by the workers of the run. */
 export function activityOptions(effect: ActivityEffect, taskQueue?: string): ActivityOptions {
@@ -58,6 +60,12 @@ export function agentOptions({ key, place, open }: AgentAt, label: string, timeo
     summary: shortened(`from turn ${open.turn} ${label}${tokensWords(tokensOf(open.usage))}, ${place.key}`),
   };
 }
+
+/** Making the workspace of a run, or committing what is in it. */
+export const workspaceOptions = (what: string, summary: string): ActivityOptions => ({
+  ...longOptions(what, workspaceMs),
+  summary: shortened(summary),
+});
 
 /** `label`: of the step that it begins with. A segment is retried until it succeeds: only the store being away, or a bug of the engine, can fail one. */
 export function segmentOptions(key: string, label = ''): LocalActivityOptions {

@@ -18,6 +18,9 @@ export interface StartInput {
   /** Left out where the run's row, written before its start, says it. */
   definitionHash?: string;
   project: string;
+  /** Of a nested run: the folder that it works in, where that is not the project, and what its own workspace, forked from there, is named after. */
+  root?: string;
+  forks?: string;
   persona: string;
   inputs?: JsonObject;
   /** Definitions that `$ref`s resolve to, by name. */
@@ -51,6 +54,8 @@ export function runInputOf(start: StartInput, handle: string, startedAt: number)
     env,
     continueEvery,
     level,
+    root,
+    forks,
   } = start;
   return {
     handle,
@@ -66,7 +71,7 @@ export function runInputOf(start: StartInput, handle: string, startedAt: number)
     parent: nested?.parent ?? null,
     startedAt,
     ...(nested?.unset === undefined ? {} : { unset: nested.unset }),
-    ...defined({ env, continueEvery, level }),
+    ...defined({ env, continueEvery, level, root, forks }),
   };
 }
 
@@ -76,7 +81,7 @@ const withPolicies = (limits: RunLimits, own: Policy[]): RunLimits =>
 /** The way back: what a nested run, or the same run continued as new, starts with. */
 export function startInputOf(input: RunInput, inherited: RunLimits): StartInput {
   const { definition, definitionHash, project, persona, base, library, catalogue } = input;
-  const { parent, depth, unset, env, continueEvery } = input;
+  const { parent, depth, unset, env, continueEvery, root, forks } = input;
   const nested =
     parent === null && depth === 1
       ? undefined
@@ -90,6 +95,8 @@ export function startInputOf(input: RunInput, inherited: RunLimits): StartInput 
     definition,
     definitionHash,
     project,
+    root,
+    forks,
     persona,
     inputs: base,
     library,

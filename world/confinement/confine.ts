@@ -17,7 +17,7 @@ const ROOTS_MAX = 1000;
 const roots = new Map<string, string>();
 
 /** The real path of the project root. A step may have removed it since it was looked for: then nothing is made in its place. */
-function rootOf(project: string, { again = false } = {}): string {
+function realRootOf(project: string, { again = false } = {}): string {
   const known = roots.get(project);
   if (known !== undefined && (!again || lstatSync(known, { throwIfNoEntry: false }) !== undefined)) return known;
   const root = realpathIfThere(project);
@@ -51,6 +51,15 @@ export function accessOf({ confinement, reach }: Asking, { writes = false } = {}
   return { writes, mode: confinement?.mode, byModel: confinement?.byModel === true, files: reach?.files };
 }
 
+/** Whose step it is, and where it works. */
+interface Working {
+  run: { project: string };
+  confinement?: Confinement;
+}
+
+/** The folder that a step works in: the workspace of its run, or the run's project. */
+export const rootOf = ({ run, confinement }: Working): string => confinement?.root ?? run.project;
+
 /** The absolute, real path of `path`, which need not exist; refuses what lies outside the project, and what is protected in it. */
 export function resolveInside(project: string, path: string, access: Access = {}): string {
   if (path.includes('\0')) throw outside(path, 'holds a NUL byte');
@@ -69,11 +78,11 @@ export function resolveInside(project: string, path: string, access: Access = {}
 
 /** What is there is below a root that is there. */
 function placeOf(project: string, path: string): { root: string; wanted: string; real: string } {
-  const known = rootOf(project);
+  const known = realRootOf(project);
   const there = wantedIn(known, project, path);
   const found = realpathIfThere(there);
   if (found !== null) return { root: known, wanted: there, real: found };
-  const root = rootOf(project, { again: true });
+  const root = realRootOf(project, { again: true });
   const wanted = wantedIn(root, project, path);
   return { root, wanted, real: realpathOfDeepest(wanted, path) };
 }

@@ -124,6 +124,7 @@ const walk = (requireApproval: string[]): Walk =>
 
 test('a run whose shell lines need an approval says so to its commands', () => {
   const step = { type: 'command', command: 'code/diagnostics', params: {} } as const;
-  expect(confinementOf(walk(['shell', 'write']), step)).toEqual({ confinement: { asksForPrograms: true } });
-  expect(confinementOf(walk(['write']), step)).toEqual({});
+  const strand = { own: {}, outer: [] };
+  expect(confinementOf(walk(['shell', 'write']), strand, step)).toEqual({ confinement: { asksForPrograms: true } });
+  expect(confinementOf(walk(['write']), strand, step)).toEqual({});
 });
