@@ -25,10 +25,10 @@ async function main(argv: readonly string[]): Promise<number> {
       const near = meantVerb(verb, known);
       throw usage(`"${verb}" is not a verb; ${near}see "sentinel --help".${hint}`);
     }
-    const { program, takesHandle } = await programFor(verb, argv, system);
+    const { program, words: read } = await programFor(verb, argv, system);
     const command = program.commands.find((one) => one.name() === verb);
     if (command?.commands.some((one) => one.name() === below)) typed = `${verb} ${below}`;
-    await program.parseAsync(takesHandle ? withLast(argv) : [...argv], { from: 'user' });
+    await program.parseAsync(read, { from: 'user' });
     return Number(process.exitCode ?? 0);
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
@@ -42,8 +42,8 @@ const verbsOfSystems = async (): Promise<{ name: string; summary: string }[]> =>
 
 interface Program {
   program: Command;
-  /** The verb takes a handle. */
-  takesHandle: boolean;
+  /** As it reads them. */
+  words: string[];
 }
 
 async function programFor(
@@ -67,7 +67,7 @@ async function programFor(
       if (version === true) process.stdout.write(`${await ownVersion()}\n`);
       else program.outputHelp();
     });
-  let takesHandle = false;
+  let read = [...argv];
   for (const [name, { summary, kind, load }] of Object.entries(VERBS)) {
     const command = program.command(name).summary(summary);
     if (name !== wanted) continue;
@@ -81,8 +81,9 @@ async function programFor(
       const { refuseStep } = await import('../client/rights/within-step.ts');
       await refuseStep(pathOf(asked, program), asked.optsWithGlobals(), asked.args);
     });
-    await (await load()).define(command, argv);
-    takesHandle = describeHandles(command);
+    const module = await load();
+    await module.define(command, argv);
+    read = describeHandles(command) ? withLast(argv) : ((await module.read?.(argv)) ?? read);
   }
   // A verb of ours is found without them.
   const others = wanted !== undefined && Object.hasOwn(VERBS, wanted) ? [] : await verbsOfSystems();
@@ -92,7 +93,7 @@ async function programFor(
     group.helpOption('-h, --help', 'show this').configureOutput({ writeErr: () => undefined });
     (await import('./system-verb.ts')).defineSystemVerbs(group, system);
   }
-  return { program, takesHandle };
+  return { program, words: read };
 }
 
 /** A verb that is none of ours may be a system's of the project. */

@@ -5,6 +5,8 @@ import type { VerbKind } from './request/verb-kind.ts';
 interface VerbModule {
   /** `argv`: all words of the command line. */
   define(command: Command, argv: readonly string[]): void | Promise<void>;
+  /** The words as they are read, where that is not as they were typed. */
+  read?(argv: readonly string[]): string[] | Promise<string[]>;
 }
 
 export interface Verb {

@@ -15,7 +15,7 @@ import type { FailingRun, QueuedStep } from './lookup/run-report.ts';
 import type { StepChanges } from '../operations/checkpoints/changes.ts';
 import type { Undone, UndoRequest } from '../operations/checkpoints/undo.ts';
 import type { Catalogue } from '../language/catalogue.ts';
-import { valueFault } from '../language/json.ts';
+import { valueFault, type Json, type JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
 import type { EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
 import type { Paused, RunEvent } from '../language/events/run-event.ts';
@@ -55,7 +55,11 @@ import type {
   TellOptions,
   ToldModel,
   ConnectOptions,
+  ExecuteOptions,
+  OnOptions,
 } from './contract/requests.ts';
+import type { KeptEvent } from '../prisma/store/contract/event-contract.ts';
+import type { Performing } from './perform.ts';
 import type { EmitOptions, Emitted } from './triggers/outside-event.ts';
 
 export type { StepChanges } from '../operations/checkpoints/changes.ts';
@@ -66,11 +70,14 @@ export type { FollowedEvent, FollowedPiece, FollowOptions } from './follow/follo
 export type { Transcript } from './lookup/transcripts.ts';
 export type { FailingRun, RunReport } from './lookup/run-report.ts';
 export type { CancelOptions } from './cancel-run.ts';
+export type { KeptEvent } from '../prisma/store/contract/event-contract.ts';
 export type {
   AnsweredQuestion,
   AnswerOptions,
+  ExecuteOptions,
   Forced,
   ForcedRun,
+  OnOptions,
   Retried,
   RetryOptions,
   Started,
@@ -314,10 +321,7 @@ export class SentinelClient {
   async clearInbox(told: { persona?: string; handle?: string; id?: string }): Promise<number> {
     await refuseStep('inbox clear');
     const { performCommand } = await import('./perform.ts');
-    const parts = {
-      store: () => this.#connections.store(),
-      parts: (host?: string, project?: string) => this.#connections.runServices(host, project),
-    };
+    const parts = this.#performing();
     const { persona: personaId, handle, id: itemId } = told;
     const params = defined({ personaId, handle, itemId });
     const by = personaId ?? 'local';
@@ -333,6 +337,36 @@ export class SentinelClient {
     const event = outsideEvent(name, options, await isWithinStep());
     const store = await (when === 'if-up' ? this.#connections.storeIfUp() : this.#connections.store());
     return store === null ? null : { name, id: event.id, ...(await store.triggers.publish(event)) };
+  }
+
+  /**
+   * The events that are published from now on, of a name or a pattern with `*`, in their order; listening begins before
+   * this returns. It goes on until `signal` aborts or the loop is left.
+   */
+  async on(event: string, { handle, after, signal }: OnOptions = {}): Promise<AsyncGenerator<KeptEvent>> {
+    const [store, { followPublished }] = await Promise.all([
+      this.#connections.store(),
+      import('./follow/follow-published.ts'),
+    ]);
+    const from = after ?? (await store.signals.kept({ limit: 1 })).at(-1)?.position ?? 0;
+    const query = { pattern: event, ...defined({ handle }) };
+    return followPublished(store, { query, after: from, isOver: async () => false, signal });
+  }
+
+  /**
+   * Performs a command and gives its result: a quick one at once, in one transaction; any other as the step of a run, to
+   * its end. Throws `USAGE` for a command or parameters that there are not, and `COMMAND_FAILED`, whose `details` have the
+   * code of the failure.
+   */
+  async execute<Result extends Json = Json>(
+    command: string,
+    params: JsonObject = {},
+    options: ExecuteOptions = {},
+  ): Promise<Result> {
+    if (options.project !== undefined) refuseRelative(options.project);
+    await refuseStep('command', {}, [command]);
+    const { executeCommand } = await import('./execute.ts');
+    return (await executeCommand({ client: this, parts: this.#performing() }, command, params, options)) as Result;
   }
 
   /**
@@ -414,6 +448,13 @@ export class SentinelClient {
   /** Closes the connections. Runs and services go on. */
   async close(): Promise<void> {
     await this.#connections.close();
+  }
+
+  #performing(): Performing {
+    return {
+      store: () => this.#connections.store(),
+      parts: (host, project) => this.#connections.runServices(host, project),
+    };
   }
 
   async #update(handle: string, verb: ControlVerb, said?: string | boolean, by?: string): Promise<RunState> {

@@ -3,7 +3,11 @@ import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
 import { defined } from '../language/defined.ts';
 import type { Started, StartOptions } from './contract/requests.ts';
-import type { OpenClient } from './open-client.ts';
+import type { SentinelClient } from './client.ts';
+import type { Store } from '../prisma/store/contract/contract.ts';
+
+/** What starts runs and looks at them. */
+export type RunsCommands = Pick<SentinelClient, 'start' | 'status' | 'result' | 'catalogue'>;
 
 export interface CommandRun extends Pick<StartOptions, 'host' | 'policy'> {
   command: string;
@@ -19,7 +23,7 @@ export interface CommandRun extends Pick<StartOptions, 'host' | 'policy'> {
 const RESULT = 'result';
 
 export async function startCommandRun(
-  client: OpenClient,
+  client: Pick<RunsCommands, 'start'>,
   { command, params, project, by, handle, host, policy }: CommandRun,
 ): Promise<Started> {
   const inputs: JsonObject = {};
@@ -50,11 +54,15 @@ const saysItself = (value: Json): boolean =>
   typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && /^[\w ./-]*$/.test(value));
 
 /** What the command gave, however large. */
-export async function resultOfRun(client: OpenClient, handle: string): Promise<Json> {
+export async function resultOfRun(
+  client: Pick<RunsCommands, 'status'>,
+  { payloads }: Pick<Store, 'payloads'>,
+  handle: string,
+): Promise<Json> {
   const { outputs } = await client.status(handle);
   const value = outputs[RESULT] ?? null;
   const hash = isJsonObject(value) ? value['$payload'] : undefined;
   if (typeof hash !== 'string') return value;
-  const content = await (await client.store()).payloads.get(hash);
+  const content = await payloads.get(hash);
   return content === null ? value : (JSON.parse(Buffer.from(content).toString('utf8')) as Json);
 }

@@ -169,6 +169,12 @@ export class OpenClient extends SentinelClient {
     return items as unknown as InboxItem[];
   }
 
+  /** What the command of a run gave that `startCommandRun` has started, however large. */
+  async resultOfCommand(handle: string): Promise<Json> {
+    const [{ resultOfRun }, store] = await Promise.all([import('./command-run.ts'), this.store()]);
+    return resultOfRun(this, store, handle);
+  }
+
   /** Saves a definition under its name. */
   async publish(definition: Definition): Promise<StoredDefinition> {
     return (await this.store()).definitions.publish(definition);

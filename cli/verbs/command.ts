@@ -31,6 +31,16 @@ interface Options extends Typed, RunOptions {
 /** Characters of the id of a call. */
 const idLengthMax = 200;
 
+/** Flags that are parameters of the command. */
+export async function read(argv: readonly string[]): Promise<string[]> {
+  const [{ withParams }, { builtInList }] = await Promise.all([
+    import('../request/command-flags.ts'),
+    import('../../client/lookup/command-list.ts'),
+  ]);
+  const known = builtInList();
+  return withParams(argv, (name) => known.find((one) => one.name === name)?.params ?? null);
+}
+
 export function define(command: Command): void {
   command
     .description(
@@ -39,8 +49,14 @@ export function define(command: Command): void {
         'Exit code 0 if it succeeded, 1 if it failed, 2 for an unknown command or wrong parameters; of a run, those of "run". A process of a step may only perform commands that read.',
     )
     .argument('<name>', 'a command, as "sentinel commands" lists them')
+    .usage('[options] <name> [--NAME=VALUE...]')
     .option('--params <json>', 'the parameters as a JSON object; @FILE reads them from a file, - from stdin')
-    .addOption(repeatable('--param <name=value>', 'a parameter; a value that is not JSON is text (repeatable)'))
+    .addOption(
+      repeatable(
+        '--param <name=value>',
+        'a parameter; a value that is not JSON is text (repeatable); behind the name of the command also --NAME=VALUE',
+      ),
+    )
     .addOption(new Option('--project <dir>', 'the folder that the command works in').default('.'))
     .option(
       '--id <id>',
@@ -52,7 +68,10 @@ export function define(command: Command): void {
     .addHelpText(
       'after',
       `
+A parameter that has the name of an option is written with "=", and the option with a space: --id=7 is the record, --id call-1 the call.
+
 Examples:
+  sentinel command data/list --collection=todos --filter='{"done": false}' --limit=5
   sentinel command data/create --params '{"collection": "todos", "data": {"title": "Ship it"}}'
   sentinel command collaboration/chat/send --param room=general --param message=Done --id done-1
   sentinel command code/search --param pattern=deprecated
@@ -110,7 +129,7 @@ export async function performInRun(
 ): Promise<number> {
   const policy = policyGiven(options.policy);
   const handle = options.id === undefined ? {} : { handle: handleFor(options.id) };
-  const [{ startCommandRun, resultOfRun }, { watchRun }, { withProject }] = await Promise.all([
+  const [{ startCommandRun }, { watchRun }, { withProject }] = await Promise.all([
     import('../../client/command-run.ts'),
     import('../following/watch-run.ts'),
     import('../../services/config/project-file.ts'),
@@ -121,7 +140,7 @@ export async function performInRun(
     // With --json stdout is one document, and not the events of the run.
     const exitCode = await watchRun(client, started.handle, { ...output, object: () => undefined });
     const report = await client.status(started.handle);
-    if (report.outcome === 'completed') show(command, await resultOfRun(client, started.handle), output);
+    if (report.outcome === 'completed') show(command, await client.resultOfCommand(started.handle), output);
     else output.object({ ok: false, command: command.name, run: report });
     return exitCode;
   };

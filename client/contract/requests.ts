@@ -103,6 +103,30 @@ export interface Forced {
   };
 }
 
+/** How `execute` performs a command. */
+export interface ExecuteOptions {
+  /** Absolute: the folder that the command works in. Default: the working directory. */
+  project?: string;
+  /** Who performs it. Default: `local`. */
+  by?: string;
+  /** Of the call: a quick command with the same id is performed once, and gives the first result again. Otherwise the handle of the run. */
+  id?: string;
+  /** Of a command that becomes a run: the host whose workers run it. */
+  host?: string;
+  /** Stops waiting for the run, which goes on. */
+  signal?: AbortSignal;
+}
+
+/** Which events `on` yields. */
+export interface OnOptions {
+  /** Only events that this run and runs nested in it publish. */
+  handle?: string;
+  /** The `position` of the last event that is known. Default: the last one that there is now. */
+  after?: number;
+  /** Ends the events. */
+  signal?: AbortSignal;
+}
+
 /** How a client finds its servers. */
 export interface ConnectOptions {
   env?: Environment;

@@ -11,22 +11,25 @@ export interface Following {
   after: number;
   /** Whether whoever publishes them has ended; asked before each reading. */
   isOver: () => Promise<boolean>;
+  /** Ends it. */
+  signal?: AbortSignal | undefined;
 }
 
 export async function* followPublished(
   { signals }: Pick<Store, 'signals'>,
-  { query, after, isOver }: Following,
+  { query, after, isOver, signal }: Following,
 ): AsyncGenerator<KeptEvent> {
   const published = signals.listen();
   try {
     for (let from = after; ;) {
+      if (signal?.aborted === true) return;
       const isLast = await isOver();
       const found = await signals.kept({ ...query, after: from, limit: PAGE });
       yield* found;
       from = found.at(-1)?.position ?? from;
       if (found.length === PAGE) continue;
       if (isLast) return;
-      await published.next(undefined);
+      await published.next(signal);
     }
   } finally {
     published.close();

@@ -90,19 +90,44 @@ async function readStatus({ handle }: { handle: string }, context: CommandContex
   return { ...summary(run), inputs: run.inputs, outputs: run.outputs, failure: told };
 }
 
-const ListParams = z.strictObject({
-  status: z.enum(['running', 'paused', 'completed', 'failed', 'cancelled']).optional(),
-  limit: z.number().int().positive().max(COMMAND_BOUNDS.rowsMax).optional(),
-  personaId: z.string().min(1).optional(),
-});
+const ListParams = z
+  .strictObject({
+    kind: z.enum(['definition', 'run']).optional(),
+    status: z.enum(['running', 'paused', 'completed', 'failed', 'cancelled']).optional(),
+    limit: z.number().int().positive().max(COMMAND_BOUNDS.rowsMax).default(100).describe('of each kind'),
+    personaId: z.string().min(1).optional(),
+  })
+  .refine(
+    ({ kind, status, personaId }) => kind !== 'definition' || (status ?? personaId) === undefined,
+    'a saved definition has no status and no owner: leave out "status" and "personaId", or list the kind "run"',
+  );
+type ListParams = z.infer<typeof ListParams>;
 
-async function list(params: z.infer<typeof ListParams>, context: CommandContext): Promise<JsonObject[]> {
+/** Saved definitions by name, then runs with the newest first. What is said of a status or an owner is said of runs. */
+async function list(params: ListParams, context: CommandContext): Promise<JsonObject[]> {
+  const { kind, status, personaId } = params;
+  const definitions = kind === 'run' || (status ?? personaId) !== undefined ? [] : await savedRows(params, context);
+  return kind === 'definition' ? definitions : [...definitions, ...(await runRows(params, context))];
+}
+
+async function savedRows({ limit }: ListParams, { store }: CommandContext): Promise<JsonObject[]> {
+  return (await store.definitions.list()).slice(0, limit).map(({ name, version, hash, createdAt, definition }) => ({
+    kind: 'definition',
+    name,
+    version,
+    id: hash,
+    description: definition.description ?? null,
+    savedAt: createdAt,
+  }));
+}
+
+async function runRows({ limit, status, personaId }: ListParams, context: CommandContext): Promise<JsonObject[]> {
   const query = {
-    limit: params.limit ?? 100,
+    limit,
     ...(context.confinement?.byModel === true ? { project: context.run.project } : {}),
-    ...defined({ status: params.status, persona: params.personaId }),
+    ...defined({ status, persona: personaId }),
   };
-  return (await context.store.runs.list(query)).map(summary);
+  return (await context.store.runs.list(query)).map((run) => ({ kind: 'run', ...summary(run) }));
 }
 
 const Stream = z.string().min(1).default('combined');
@@ -206,7 +231,7 @@ export const sentinelCommands: Command[] = [
   }),
   defineCommand({
     name: 'sentinel/list',
-    description: 'Lists runs.',
+    description: 'Lists saved definitions and runs; each row says its kind.',
     permission: 'read',
     speed: 'quick',
     params: ListParams,

@@ -325,7 +325,23 @@ describe('sentinel/status, list and logs', () => {
       inputs: { a: 1 },
       failure: null,
     });
-    expect(await run('sentinel/list', { personaId: 'ada' })).toMatchObject([{ handle, persona: 'ada', startedAt: 5 }]);
+    const row = { kind: 'run', handle, persona: 'ada', startedAt: 5 };
+    expect(await run('sentinel/list', { personaId: 'ada' })).toMatchObject([row]);
+    const { hash: id } = await opened.store.definitions.publish({
+      ...saved.definition,
+      name: 'listed',
+      description: 'x',
+    });
+    const listed = { kind: 'definition', name: 'listed', version: 1, id, description: 'x' };
+    const both = (await run('sentinel/list', {})) as JsonObject[];
+    expect(both.filter((one) => one['handle'] === handle || one['id'] === id)).toMatchObject([listed, row]);
+    expect(await run('sentinel/list', { kind: 'definition' })).toContainEqual(expect.objectContaining(listed));
+    expect(await run('sentinel/list', { kind: 'definition', limit: 1 })).toHaveLength(1);
+    expect(await run('sentinel/list', { kind: 'run' })).not.toContainEqual(
+      expect.objectContaining({ kind: 'definition' }),
+    );
+    expect(await run('sentinel/list', { status: 'running' })).toContainEqual(expect.objectContaining(row));
+    await expect(run('sentinel/list', { kind: 'definition', status: 'running' })).rejects.toThrow('has no status');
     expect(await run('sentinel/list', { personaId: 'ada', status: 'failed' })).toEqual([]);
     expect(await run('sentinel/logs/list', { handle })).toEqual(
       expect.arrayContaining([

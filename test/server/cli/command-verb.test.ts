@@ -76,6 +76,17 @@ describe('a quick command', () => {
     ]);
   });
 
+  test('takes parameters as flags, one with the name of an option among them', async () => {
+    const make = ['--collection=flags', '--id=7', '--id', 'flags-1', `--data={"title": "it's", "size": 3}`];
+    for (let times = 0; times < 2; times += 1)
+      expect((await perform('data/create', ...make)).said.result).toMatchObject({ id: '7', title: "it's" });
+    const { said } = await perform('data/list', '--collection=flags', '--filter={"size": {"$gt": 2}}', '--limit', '5');
+    expect(said.result).toMatchObject([{ id: '7', size: 3 }]);
+    const wrong = await perform('data/list', '--collecton=flags');
+    expect(wrong).toMatchObject({ code: 2, said: { ok: false, error: { code: 'USAGE' } } });
+    expect(wrong.said.error?.message).toContain('collection');
+  });
+
   test('that fails says why', async () => {
     const { code, said } = await perform('code/read', '--param', 'path=none.txt');
     expect({ code, said }).toMatchObject({ code: 1, said: { ok: false, error: { code: 'COMMAND_FAILED' } } });

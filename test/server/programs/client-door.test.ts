@@ -70,3 +70,51 @@ test('what a name leads to is read as well', async () => {
   expect(existsSync(join(harness.project, 'inner'))).toBe(false);
   await expect(start(outer, () => once({ type: 'shel' }))).rejects.toMatchObject({ code: 'DEFINITION_INVALID' });
 });
+
+test('a program performs commands, at once or as a run, and hears events', async () => {
+  const { project } = harness;
+  const over = new AbortController();
+  const events = await client.on('chat:*:message', { signal: over.signal });
+  const send = { room: 'programs', message: 'from a program' };
+  const options = { project, by: 'grace', id: 'program-1' };
+  const said = await client.execute('collaboration/chat/send', send, options);
+  expect(said).toMatchObject({ room: 'programs', author: 'grace', event: 'chat:programs:message' });
+  expect(await client.execute('collaboration/chat/send', send, options)).toEqual(said);
+  await client.execute('collaboration/chat/send', { ...send, message: 'again' }, { project });
+  const heard: unknown[] = [];
+  for await (const { name, data } of events) {
+    heard.push([name, (data as { message: string }).message]);
+    if (heard.length === 2) over.abort();
+  }
+  expect(heard).toEqual([
+    ['chat:programs:message', 'from a program'],
+    ['chat:programs:message', 'again'],
+  ]);
+  const shell = { command: 'printf "%s" "$WORD"', env: { WORD: 'costs $5' } };
+  const ran = await client.execute<{ stdout: string }>('code/shell/execute', shell, { project, id: 'program-2' });
+  expect(ran.stdout).toBe('costs $5');
+  expect(await client.status('program-2')).toMatchObject({ outcome: 'completed' });
+});
+
+test('what a program cannot perform is refused with its place, or fails with its code', async () => {
+  const { project } = harness;
+  const refused = (command: string, params = {}) => expect(client.execute(command, params, { project })).rejects;
+  await refused('data/lst').toMatchObject({ code: 'USAGE', message: expect.stringContaining('data/list') as string });
+  await refused('genome/train').toMatchObject({
+    code: 'USAGE',
+    message: expect.stringContaining('not built') as string,
+  });
+  await refused('data/list', { collection: 'a', filter: { a: { $gtt: 1 } } }).toMatchObject({
+    code: 'USAGE',
+    message: expect.stringContaining('"filter.a"') as string,
+  });
+  const gone = { collection: 'a', id: 'none', data: {}, recordVersion: 1 };
+  await refused('data/update', gone).toMatchObject({ code: 'COMMAND_FAILED', details: { failure: 'RECORD_CHANGED' } });
+  const edit = { path: 'none.txt', old: 'a', new: 'b' };
+  await refused('code/edit', edit).toMatchObject({
+    code: 'COMMAND_FAILED',
+    message: expect.stringContaining('sentinel trace') as string,
+    details: { failure: 'FILE_NOT_FOUND' },
+  });
+  await expect(client.execute('code/tree', {}, { project: 'relative' })).rejects.toMatchObject({ code: 'USAGE' });
+});
