@@ -63,7 +63,7 @@ import { runLine } from './steps/shell-line.ts';
 import { workspaceFor, workspaceLeft } from './steps/workspace.ts';
 import { rootOf } from '../world/confinement/confine.ts';
 import { beating } from '../world/processes/beating.ts';
-import { attemptNow, watchForStandstill } from '../world/processes/overtaken.ts';
+import { type AttemptNow, attemptNow, watchForStandstill } from '../world/processes/overtaken.ts';
 import type { KeptProcesses } from '../world/processes/kept/kept-processes.ts';
 import type { Models } from '../world/models/open-models.ts';
 import type { Shelf } from './turns/cassettes/shelf.ts';
@@ -167,7 +167,8 @@ async function shell(parts: ActivityParts, request: ShellRequest, known: KnownCo
   const { run, key, attempt } = known;
   if (!isCancelled) {
     const isHandedOver = begun > 0 && attempt === 1;
-    return runLine(request, { ...known, attempt: attempt + begun, isHandedOver }, parts.checkpoints);
+    const context = { ...known, attempt: attempt + begun, isHandedOver };
+    return beating(context, () => runLine(request, context, parts.checkpoints));
   }
   await parts.kept?.end(run.handle, key);
   await parts.checkpoints?.end({ handle: run.handle, key, project: rootOf(known) });
@@ -291,7 +292,7 @@ async function performCall(parts: ActivityParts, effect: CommandEffect, context:
 }
 
 async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<KnownContext> {
-  const checkAttempt = attemptNow();
+  const attempt = attemptNow();
   const info = activityInfo();
   const { cancellationSignal } = Context.current();
   const resumed = (info.heartbeatDetails ?? null) as Json;
@@ -305,10 +306,10 @@ async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<K
     runPort: parts.runs,
     turn: async (request, until) => askWithin(parts, request, await contextOf(parts, options), until),
     signal: cancellationSignal,
-    checkAttempt,
+    checkAttempt: attempt.check,
     timeoutMs: info.startToCloseTimeoutMs - TIMEOUT_MARGIN_MS,
     now: () => Date.now(),
-    heartbeat: beat(resumed),
+    heartbeat: beat(resumed, attempt),
     secrets: await secretsOf(parts.store, options?.secrets),
     ...keepingIn(parts.kept, cancellationSignal),
     ...(parts.checkpoints === null ? {} : { checkpoints: parts.checkpoints }),
@@ -320,11 +321,12 @@ async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<K
 }
 
 /** What is said stays said until something else is: a beat alone would take it from the next attempt. */
-function beat(resumed: Json): CommandContext['heartbeat'] {
+function beat(resumed: Json, { sign }: AttemptNow): CommandContext['heartbeat'] {
   const activity = Context.current();
   let said = resumed;
   return (details = said) => {
     said = details;
+    sign();
     activity.heartbeat(ownMasker().json(details));
   };
 }

@@ -72,7 +72,7 @@ export class Acts {
   readonly #claim: () => Promise<void>;
   readonly #attempt: number;
   readonly #signal: AbortSignal;
-  readonly #checkAttempt = attemptNow();
+  readonly #now = attemptNow();
   #hasBegun = false;
   readonly #until = Date.now() + SEGMENT_MS;
   readonly #underWay = new Map<UnderWay, Promise<unknown>>();
@@ -120,9 +120,10 @@ export class Acts {
     const { key } = effect;
     this.#hasBegun = true;
     const keepEnd = await this.#steps.keepState(this.#input, effect, this.#rows);
+    this.#now.sign();
     await this.#claim();
     crashPoint('act.claimed', { handle, key });
-    this.#checkAttempt();
+    this.#now.check();
     // Nobody waits for it here any more, and nothing of it has begun.
     if (this.#signal.aborted && !act.isCancelled) return { goesOn: true, isBegun: false };
     const timer = setTimeout(() => act.told.abort(), Math.max(ACT_MS, this.#until - Date.now()));
@@ -135,7 +136,7 @@ export class Acts {
     try {
       const value = await this.#steps.perform(this.#input, effect, {
         signal: act.told.signal,
-        checkAttempt: this.#checkAttempt,
+        checkAttempt: this.#now.check,
         ends: () => act.isCancelled,
         log: (chunks) => void this.#chunks.push(...chunks),
       });

@@ -2,6 +2,7 @@
 import { crashPoint } from '../../world/crash-points/crash-point.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { SHELL_BOUNDS } from '../../world/processes/bounds.ts';
+import { beating } from '../../world/processes/beating.ts';
 import { type KeptStart, uptime } from '../../world/processes/kept/kept-folder.ts';
 import { type KeptState, stateOf } from '../../world/processes/kept/kept-process.ts';
 import type { Starter } from '../../world/processes/kept/starter.ts';
@@ -32,6 +33,7 @@ export async function runKept(request: ShellRequest, context: ShellContext, kept
   const folder = processes.find(run.handle, key);
   const isStarting = async (): Promise<boolean> => (await groupsOfStep(run.handle, key)).length > 0;
   const found: KeptState = folder === null || attempt === 1 ? { state: 'none' } : await stateOf(folder, isStarting);
+  context.checkAttempt?.();
   const isSame = 'start' in found && found.start.digest === digestOfRequest(request);
   if (isSame && found.folder.reason !== 'cancelled') return goOn(request, context, { ...kept, found });
   const isGone = folder === null && attempt > 1 && !processes.isUnmade(run.handle, key);
@@ -39,7 +41,7 @@ export async function runKept(request: ShellRequest, context: ShellContext, kept
   if (isUnknown && (request.onUnknown ?? kept.keeping.onUnknown) === 'tell') throw outcomeUnknown(request, context);
   if (folder !== null || attempt > 1) {
     folder?.because('cancelled');
-    await endStep(run.handle, key, kept.graceMs);
+    await beating(context, () => endStep(run.handle, key, kept.graceMs));
     folder?.remove();
   }
   return begin(request, context, { ...kept, note: found.state === 'unknown' ? runAgain : null });
@@ -55,7 +57,7 @@ async function begin(
   return whileHeld(madeHold(request, context, keeping), context, async (hold) => {
     const child = await startIn(hold, request, context, { graceMs, starter: keeping.processes.starter }).catch(
       (error: unknown) => {
-        hold.folder.remove();
+        if (hold.isOurs()) hold.folder.remove();
         // Of a file, or of `mkfifo`.
         const isOfFolder = error instanceof Error && ('syscall' in error || 'status' in error);
         throw isOfFolder ? notKept(error, request, context, keeping) : error;
@@ -106,9 +108,13 @@ function madeHold(request: ShellRequest, context: ShellContext, keeping: Keeping
   try {
     return keeping.processes.make(startOf(request, context));
   } catch (error) {
+    if (isThere(error)) throw new LeftBehind('another attempt has begun it meanwhile');
     throw notKept(error, request, context, keeping);
   }
 }
+
+const isThere = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOTEMPTY' || error.code === 'EEXIST');
 
 function notKept(error: unknown, request: ShellRequest, context: ShellContext, { processes }: Keeping): Failure {
   const finding = error instanceof Error ? error.message : String(error);

@@ -39,12 +39,27 @@ export function sinceNow(): () => boolean {
   };
 }
 
-/** Of an attempt that begins now: throws `LeftBehind` where another one may have begun meanwhile. */
-export function attemptNow(): () => void {
+export interface AttemptNow {
+  /** Throws `LeftBehind` where another attempt may have begun meanwhile. */
+  check: () => void;
+  /** The server is told that it is alive. */
+  sign: () => void;
+}
+
+/** An attempt that begins now. One that says nothing for as long as one that stands still is taken for lost, too. */
+export function attemptNow(): AttemptNow {
   const hasStoodStill = sinceNow();
+  let signedAt = performance.now();
   const check = (): void => {
     if (hasStoodStill()) throw new LeftBehind('its worker has stood still, and another attempt may have begun');
+    if (performance.now() - signedAt > stillMs)
+      throw new LeftBehind('it came to act too late, and another attempt may have begun');
   };
   check();
-  return check;
+  return {
+    check,
+    sign: () => {
+      signedAt = performance.now();
+    },
+  };
 }
