@@ -103,6 +103,15 @@ export async function asksOfRun(client: Client, handle: string): Promise<Pick<Po
   return { questions, answered };
 }
 
+/** The latest event of a run that has not ended, and the length of its history before it was asked. */
+export async function standingOfRun(client: Client, handle: string): Promise<{ seq: number; history: number } | null> {
+  const run = client.workflow.getHandle(workflowIdOf(handle));
+  const { status, historyLength } = await run.describe();
+  if (status.name !== 'RUNNING') return null;
+  const { seq } = await asking(client, handle, 'ask', () => run.query<Position>(QUERIES.position));
+  return { seq, history: historyLength };
+}
+
 /** The run's steps as they stand; of a run that has ended too, while its history is kept. */
 export async function stepsOfRun(client: Client, handle: string): Promise<StepList> {
   return asking(client, handle, 'list', () =>

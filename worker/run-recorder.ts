@@ -28,6 +28,7 @@ import type { RunContext, Store } from '../prisma/store/contract/contract.ts';
 import { ownMasker } from '../world/own-keys/own-keys.ts';
 import { tellToHandBack } from '../activities/turns/run-agent.ts';
 import { previewOf } from '../language/events/preview.ts';
+import { LostRecords, type StandingOf } from './lost-records.ts';
 import type { Executions } from './own-executions.ts';
 import type { RunSinks } from '../workflows/host/recording.ts';
 import { crashPoint } from '../world/crash-points/crash-point.ts';
@@ -63,6 +64,14 @@ export type EndRefused = (handle: string, error: unknown, start: RunStarted | un
 /** Told of each step whose result is in history. */
 type StepEnded = (handle: string, key: string) => void;
 
+export interface RecorderParts {
+  endRefused?: EndRefused;
+  executions?: Executions;
+  stepEnded?: StepEnded;
+  /** Absent: what an attempt that was lost has recorded stays until somebody goes on with the run. */
+  standingOf?: StandingOf;
+}
+
 const ALL_OWN: Executions = { walks: () => undefined, isCopy: () => Promise.resolve(false) };
 
 export class RunRecorder {
@@ -84,17 +93,14 @@ export class RunRecorder {
   private readonly endRefused: EndRefused;
   private readonly executions: Executions;
   private readonly stepEnded: StepEnded;
+  private readonly lostRecords: LostRecords | undefined;
 
-  constructor(
-    store: Store,
-    endRefused: EndRefused = (_handle, error) => Promise.reject(error),
-    executions: Executions = ALL_OWN,
-    stepEnded: StepEnded = () => undefined,
-  ) {
+  constructor(store: Store, parts: RecorderParts = {}) {
     this.store = store;
-    this.endRefused = endRefused;
-    this.executions = executions;
-    this.stepEnded = stepEnded;
+    this.endRefused = parts.endRefused ?? ((_handle, error) => Promise.reject(error));
+    this.executions = parts.executions ?? ALL_OWN;
+    this.stepEnded = parts.stepEnded ?? ((): void => undefined);
+    this.lostRecords = parts.standingOf === undefined ? undefined : new LostRecords(store, parts.standingOf);
   }
 
   sinks(): InjectedSinks<RunSinks> {
@@ -128,6 +134,8 @@ export class RunRecorder {
   async append(handle: string, events: RunEvent[], { isReplaying, historyLength, lostFrom }: At): Promise<void> {
     if (this.refused.has(handle)) return;
     for (const event of events) if (event.type === 'run-started') this.store.runs.remember(contextOf(handle, event));
+    if (!isReplaying) this.lostRecords?.goesOn(handle);
+    else this.lostRecords?.replayed(handle, events.at(-1)?.seq ?? 0);
     const known = isReplaying ? (this.taken.get(handle)?.inHistory ?? -1) : -1;
     const fresh = events.filter((event) => event.seq > known);
     if (fresh.length === 0) return;
@@ -246,6 +254,7 @@ export class RunRecorder {
     this.flush();
     this.closed = true;
     await this.flushing;
+    await this.lostRecords?.close();
   }
 }
 

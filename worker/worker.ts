@@ -42,6 +42,7 @@ import { EventFeed } from './background/event-feed.ts';
 import { fedFollower, type FollowedEvent } from './background/followers.ts';
 import { LostRuns } from './background/lost-runs.ts';
 import { say } from './say.ts';
+import { standingOfRun } from '../runs/steer-run.ts';
 import { OwnExecutions, sealedSteps } from './own-executions.ts';
 import { refusedRunEnder } from './refused-runs.ts';
 import { RunRecorder } from './run-recorder.ts';
@@ -171,7 +172,12 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const own = new OwnExecutions({ client, store, say });
   const kept = await keptIn(parts);
   const endRefused = refusedRunEnder({ client, store, say });
-  const recorder = new RunRecorder(store, endRefused, own, (handle, key) => kept?.forget(handle, key));
+  const recorder = new RunRecorder(store, {
+    endRefused,
+    executions: own,
+    stepEnded: (handle, key) => kept?.forget(handle, key),
+    standingOf: (handle) => standingOfRun(client, handle),
+  });
   const checkpoints = checkpointsIn(parts);
   const background = new BackgroundProcesses(async (of) => checkpoints?.end(of));
   const registry = builtInRegistry({ background, changing: parts.changing, settings: parts.settings }, parts.commands);

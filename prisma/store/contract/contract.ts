@@ -237,6 +237,8 @@ export interface Store {
      * attempt has gone on with the run: then nothing of this one counts. `history`: its length then.
      */
     takeBack(handle: string, from: number, history: number): Promise<boolean>;
+    /** The latest number of the workflow's own; 0 where there is none. */
+    latestOwn(handle: string): Promise<number>;
     /** Events after `seq`, in order, at most `limit` (1,000): go on from the last one's `seq`. */
     after(handle: string, seq: number, limit?: number): Promise<RunEvent[]>;
     /** The newest of these types; null where there is none. */

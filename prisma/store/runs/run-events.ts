@@ -1,6 +1,7 @@
 /**
  * A run's events: written idempotently by (handle, seq), read in pages, followed live.
  */
+import { OWN_NUMBER } from '../../../language/events/event-numbers.ts';
 import type { RunEvent, StepStarted, Warning } from '../../../language/events/run-event.ts';
 import { commitStatement } from './commit-statement.ts';
 import type { Store } from '../contract/contract.ts';
@@ -27,6 +28,14 @@ export function runEvents(database: Database, announcer: Announcer, listener: Li
     },
 
     takeBack: (handle, from, history) => takeBack(database, { handle, from, history }),
+
+    async latestOwn(handle) {
+      const [row] = await database.query<{ seq: number }>(
+        `select seq::float8 as seq from run_events where handle = $1 and ${OWN_NUMBER} order by seq desc limit 1`,
+        [handle],
+      );
+      return row?.seq ?? 0;
+    },
 
     async after(handle, seq, limit = PAGE) {
       const rows = await database.query<{ event: RunEvent }>(

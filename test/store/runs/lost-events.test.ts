@@ -1,8 +1,10 @@
 /** What a worker that was lost had recorded is taken back, with what came of it; what segments committed stays. */
-import { expect, test } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test, vi } from 'vitest';
 import { PART_SIZE } from '../../../language/events/event-numbers.ts';
 import type { Question } from '../../../language/events/question.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
+import type { StandingOf } from '../../../worker/lost-records.ts';
 import { RunRecorder } from '../../../worker/run-recorder.ts';
 import { finished, started, useStore, warning } from '../harness/opened.ts';
 
@@ -148,4 +150,58 @@ test('whoever goes on with a run says where, and what is lost goes before the ne
     warning(4, 'newer'),
   ]);
   expect(await store.runs.find('taken-over')).toMatchObject({ status: 'running', outcome: null });
+});
+
+describe('what an attempt had heard that was lost with it', () => {
+  const replaying = { isReplaying: true, historyLength: 3 };
+  const known = (id: string): RunEvent[] => [started(1), warning(2), asked(3, id)];
+  /** One that has asked and heard the answer, of which history has the question. */
+  const heard = async (handle: string): Promise<void> => {
+    const lost = new RunRecorder(opened.store);
+    await lost.append(handle, [started(1)], { isReplaying: false, historyLength: 3 });
+    await lost.append(handle, [warning(2), asked(3, 'a@1')], { isReplaying: false, historyLength: 6, lostFrom: 2 });
+    await lost.append(handle, [answered(4, 'a@1')], { isReplaying: false, historyLength: 10, lostFrom: 4 });
+    await lost.close();
+    expect(await opened.store.inbox.open(handle)).toEqual([]);
+  };
+  const replayed = async (handle: string, events: RunEvent[], standing: Awaited<ReturnType<StandingOf>>) => {
+    const standingOf = vi.fn<StandingOf>(() => Promise.resolve(standing));
+    const next = new RunRecorder(opened.store, { standingOf });
+    await next.append(handle, events, replaying);
+    await sleep(2_500);
+    await next.close();
+    return standingOf.mock.calls.length;
+  };
+
+  test('is taken back, though nobody goes on with the run: its question is open again', async () => {
+    await heard('waits');
+    expect(await replayed('waits', known('a@1'), { seq: 3, history: 12 })).toBe(1);
+    expect(await seqs('waits')).toEqual([1, 2, 3]);
+    expect(await opened.store.inbox.open('waits')).toEqual(['a@1']);
+  });
+
+  test.each([
+    ['the run knows it', { seq: 4, history: 12 }],
+    ['the run has ended', null],
+    ['another attempt went on meanwhile', { seq: 3, history: 9 }],
+  ])('stays where %s', async (why, standing) => {
+    const handle = `stays ${why}`;
+    await heard(handle);
+    expect(await replayed(handle, known('a@1'), standing)).toBe(1);
+    expect(await seqs(handle)).toEqual([1, 2, 3, 4]);
+    expect(await opened.store.inbox.open(handle)).toEqual([]);
+  });
+
+  test('is asked of nobody where all is known, and where somebody goes on', async () => {
+    await heard('known');
+    expect(await replayed('known', [...known('a@1'), answered(4, 'a@1')], { seq: 3, history: 12 })).toBe(0);
+    const standingOf = vi.fn<StandingOf>();
+    const next = new RunRecorder(opened.store, { standingOf });
+    await next.append('known', known('a@1'), replaying);
+    await next.append('known', [warning(4, 'new')], { isReplaying: false, historyLength: 15, lostFrom: 4 });
+    await sleep(2_500);
+    await next.close();
+    expect(standingOf).not.toHaveBeenCalled();
+    expect(await opened.store.inbox.open('known')).toEqual(['a@1']);
+  });
 });
