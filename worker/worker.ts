@@ -45,7 +45,7 @@ import { say } from './say.ts';
 import { standingOfRun } from '../runs/steer-run.ts';
 import { OwnExecutions, sealedSteps } from './own-executions.ts';
 import { refusedRunEnder } from './refused-runs.ts';
-import { RunRecorder } from './run-recorder.ts';
+import { type RecorderParts, RunRecorder } from './run-recorder.ts';
 import { askRunOf, askStepOf, wakeRun } from './run-signals.ts';
 import { SubscriberWaker } from './background/subscriber-waker.ts';
 import { StepsUnderWay } from './steps-under-way.ts';
@@ -164,6 +164,19 @@ const interceptorsOf = (
 const clientOf = ({ connection, namespace, store, keys }: WorkerParts): Client =>
   sealedClient({ connection, namespace, store, keys, identity: ownIdentity() });
 
+interface Recording extends Required<Pick<RecorderParts, 'endRefused'>> {
+  client: Client;
+  own: OwnExecutions;
+  kept: KeptProcesses | undefined;
+}
+
+const recording = ({ client, endRefused, own, kept }: Recording): RecorderParts => ({
+  endRefused,
+  executions: own,
+  stepEnded: (handle, key) => kept?.forget(handle, key),
+  standingOf: (handle) => standingOfRun(client, handle),
+});
+
 export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const { store, graceMs = 1000 * GRACE_SECONDS, underWay = new StepsUnderWay() } = parts;
   await makeTables(store, builtInSystems);
@@ -172,12 +185,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const own = new OwnExecutions({ client, store, say });
   const kept = await keptIn(parts);
   const endRefused = refusedRunEnder({ client, store, say });
-  const recorder = new RunRecorder(store, {
-    endRefused,
-    executions: own,
-    stepEnded: (handle, key) => kept?.forget(handle, key),
-    standingOf: (handle) => standingOfRun(client, handle),
-  });
+  const recorder = new RunRecorder(store, recording({ client, endRefused, own, kept }));
   const checkpoints = checkpointsIn(parts);
   const background = new BackgroundProcesses(async (of) => checkpoints?.end(of));
   const registry = builtInRegistry({ background, changing: parts.changing, settings: parts.settings }, parts.commands);

@@ -152,27 +152,27 @@ test('whoever goes on with a run says where, and what is lost goes before the ne
   expect(await store.runs.find('taken-over')).toMatchObject({ status: 'running', outcome: null });
 });
 
-describe('what an attempt had heard that was lost with it', () => {
-  const replaying = { isReplaying: true, historyLength: 3 };
-  const known = (id: string): RunEvent[] => [started(1), warning(2), asked(3, id)];
-  /** One that has asked and heard the answer, of which history has the question. */
-  const heard = async (handle: string): Promise<void> => {
-    const lost = new RunRecorder(opened.store);
-    await lost.append(handle, [started(1)], { isReplaying: false, historyLength: 3 });
-    await lost.append(handle, [warning(2), asked(3, 'a@1')], { isReplaying: false, historyLength: 6, lostFrom: 2 });
-    await lost.append(handle, [answered(4, 'a@1')], { isReplaying: false, historyLength: 10, lostFrom: 4 });
-    await lost.close();
-    expect(await opened.store.inbox.open(handle)).toEqual([]);
-  };
-  const replayed = async (handle: string, events: RunEvent[], standing: Awaited<ReturnType<StandingOf>>) => {
-    const standingOf = vi.fn<StandingOf>(() => Promise.resolve(standing));
-    const next = new RunRecorder(opened.store, { standingOf });
-    await next.append(handle, events, replaying);
-    await sleep(2_500);
-    await next.close();
-    return standingOf.mock.calls.length;
-  };
+const replaying = { isReplaying: true, historyLength: 3 };
+const known = (id: string): RunEvent[] => [started(1), warning(2), asked(3, id)];
+/** One that has asked and heard the answer, of which history has the question. */
+const heard = async (handle: string): Promise<void> => {
+  const lost = new RunRecorder(opened.store);
+  await lost.append(handle, [started(1)], { isReplaying: false, historyLength: 3 });
+  await lost.append(handle, [warning(2), asked(3, 'a@1')], { isReplaying: false, historyLength: 6, lostFrom: 2 });
+  await lost.append(handle, [answered(4, 'a@1')], { isReplaying: false, historyLength: 10, lostFrom: 4 });
+  await lost.close();
+  expect(await opened.store.inbox.open(handle)).toEqual([]);
+};
+const replayed = async (handle: string, events: RunEvent[], standing: Awaited<ReturnType<StandingOf>>) => {
+  const standingOf = vi.fn<StandingOf>(() => Promise.resolve(standing));
+  const next = new RunRecorder(opened.store, { standingOf });
+  await next.append(handle, events, replaying);
+  await sleep(2_500);
+  await next.close();
+  return standingOf.mock.calls.length;
+};
 
+describe('what an attempt had heard that was lost with it', () => {
   test('is taken back, though nobody goes on with the run: its question is open again', async () => {
     await heard('waits');
     expect(await replayed('waits', known('a@1'), { seq: 3, history: 12 })).toBe(1);
