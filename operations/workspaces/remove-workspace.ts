@@ -53,7 +53,7 @@ async function unmergedOf(workspace: Workspace, git: RepositoryGit, commit: stri
         '--count',
         commit,
         '--not',
-        `--exclude=refs/heads/${branch}`,
+        `--exclude=${branch}`,
         '--branches',
         '--tags',
         '--remotes',
