@@ -8,6 +8,8 @@ import { git, projectOfWorkspaces, read, useCache, write } from './workspaces-of
 
 useCache();
 
+const hasEnded = (): Promise<boolean> => Promise.resolve(false);
+const marker = (sign: string): string => sign.repeat(61);
 const LINES = 'a\nb\nc\nd\ne\nf\ng\n';
 
 test('each kind of conflict has its path, its kind and its passages, and nothing of the branch is merged', async () => {
@@ -156,8 +158,7 @@ test.each([
 test('copies that were forked from a copy are merged there', async () => {
   const { open, work, merge } = await projectOfWorkspaces({ 'text.txt': LINES });
   const parent = await open({ isolationType: 'copy', branch: 'apart' });
-  const isRunning = (): Promise<boolean> => Promise.resolve(false);
-  const child = await forkWorkspace(parent.root, 'child', { handle: 'child', key: 'steps.1@1', isRunning });
+  const child = await forkWorkspace(parent.root, 'child', { handle: 'child', key: 'steps.1@1', isRunning: hasEnded });
   expect(child).toMatchObject({ isolationType: 'copy', branch: 'apart.child', parent: 'apart' });
   work(child, { 'text.txt': LINES.replace('b', 'child') });
   expect(await merge(['apart.child'], { at: parent })).toMatchObject({ conflicts: [] });
@@ -216,7 +217,6 @@ test('two runs in two work trees edit the same files for 20 rounds: nothing is l
 });
 
 test('passages are read whatever stands in the file', () => {
-  const marker = (sign: string): string => sign.repeat(61);
   const text = `a\n<<<<<<< no marker\n${marker('<')} ours\nx\n${marker('|')} base\n${marker('=')}\ny\n=======\n${marker('>')} theirs\nz`;
   expect(hunksIn(text)).toEqual([{ line: 3, ours: 'x\n', base: '', theirs: 'y\n=======\n' }]);
 });

@@ -219,11 +219,22 @@ test('what runs left behind is committed and its folder goes a week after their 
     await open({ branch: 'recent' }),
     await open({ branch: 'unknown' }),
   ];
-  const child = await forkWorkspace(left.root, 'child', { handle: left.handle, key: 'steps.1@1', isRunning: ended });
+  const child = await forkWorkspace(left.root, 'child', {
+    handle: `${left.handle}/steps.1@1`,
+    key: 'steps.1@1',
+    isRunning: ended,
+  });
   write(left.folder, { 'late.txt': 'late\n' });
   const now = Date.now();
-  const age = { [left.handle]: KEPT_DAYS + 1, [recent.handle]: KEPT_DAYS - 1 } as { [handle: string]: number };
-  await sweepWorkspaces(async (handle) => (age[handle] === undefined ? null : now - age[handle] * 86_400_000), now);
+  const days = new Map([
+    [left.handle, KEPT_DAYS + 1],
+    [recent.handle, KEPT_DAYS - 1],
+  ]);
+  const endedAt = (handle: string): Promise<number | null> => {
+    const ago = days.get(handle);
+    return Promise.resolve(ago === undefined ? null : now - ago * 86_400_000);
+  };
+  await sweepWorkspaces(async (handle) => (handle === child.handle ? endedAt(left.handle) : endedAt(handle)), now);
   expect([left, child, recent, unknown].map(({ folder }) => existsSync(folder))).toEqual([false, false, true, true]);
   expect(git(project, 'show', 'left:late.txt')).toBe('late');
   expect(git(project, 'branch', '--list', '--format=%(refname:short)').split('\n').toSorted()).toEqual([

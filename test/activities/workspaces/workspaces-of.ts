@@ -40,11 +40,11 @@ export interface ProjectOfWorkspaces {
   project: string;
   /** Handles of runs that go on. */
   running: Set<string>;
-  open(asked: Partial<WorkspaceAsked>, by?: { handle?: string; key?: string }): Promise<Workspace>;
+  open: (asked: Partial<WorkspaceAsked>, by?: { handle?: string; key?: string }) => Promise<Workspace>;
   /** Files that a run writes in its workspace, committed. */
-  work(workspace: Workspace, files: { [path: string]: string | Uint8Array | null }): void;
+  work: (workspace: Workspace, files: { [path: string]: string | Uint8Array | null }) => void;
   /** Into the branch of the workspace, or the one that is named. */
-  merge(branches: string[], how?: { at?: Workspace; into?: string; resolved?: string[] }): Promise<Merged>;
+  merge: (branches: string[], how?: { at?: Workspace; into?: string; resolved?: string[] }) => Promise<Merged>;
 }
 
 let runs = 0;
@@ -57,11 +57,11 @@ export async function projectOfWorkspaces(
   git(project, 'add', '--all');
   git(project, 'commit', '--quiet', '--allow-empty', '--message=as it was');
   const running = new Set<string>();
+  const isRunning = (of: string): Promise<boolean> => Promise.resolve(running.has(of));
   return {
     project,
     running,
     open(asked, { handle = `run-${(runs += 1)}`, key = 'steps.0@1' } = {}) {
-      const isRunning = (of: string): Promise<boolean> => Promise.resolve(running.has(of));
       return openWorkspace(
         project,
         { isolationType: 'worktree', branch: 'work', ...asked },
