@@ -2,6 +2,7 @@
 export { chat } from './chat/system.ts';
 export { code } from './code/system.ts';
 export { data } from './data/system.ts';
+export { datasets } from './datasets/system.ts';
 export { git } from './git/system.ts';
 export { health } from './health/system.ts';
 export { models } from './models/system.ts';

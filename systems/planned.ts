@@ -11,8 +11,6 @@ export const PLANNED: Catalogue = {
   'sentinel/export': handed,
   'sentinel/import': handed,
   'sentinel/deploy': handed,
-  'ai/dataset/create': planned('write'),
-  'ai/dataset/list': planned('read'),
   'memory/store': planned('write'),
   'memory/recall': planned('read'),
   'memory/share': planned('write'),

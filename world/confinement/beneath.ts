@@ -15,14 +15,18 @@ const FOLDER = (process.platform === 'linux' ? O_PATH : 0) | constants.O_DIRECTO
 export const placeOf = (folder: number, path: string): string =>
   process.platform === 'linux' ? `/proc/self/fd/${folder}` : path;
 
-/** A descriptor for the caller to close; null where a folder on the way is missing or is none. `below`: with `/`. */
-export function openFolder(root: string, below: string, { create }: { create: boolean }): number | null {
+/** A descriptor for the caller to close; null where a folder on the way is missing or is none. `below`: with `/`. `mode`: of folders that it makes. */
+export function openFolder(
+  root: string,
+  below: string,
+  { create, mode }: { create: boolean; mode?: number },
+): number | null {
   let [at, opened] = [root, openSync(root, FOLDER & ~constants.O_NOFOLLOW)];
   for (const name of below.split('/').filter(Boolean)) {
     const place = join(placeOf(opened, at), name);
     let next: number | null;
     try {
-      next = stepInto(place, create);
+      next = stepInto(place, create, mode);
     } finally {
       closeSync(opened);
     }
@@ -32,7 +36,7 @@ export function openFolder(root: string, below: string, { create }: { create: bo
   return opened;
 }
 
-function stepInto(place: string, create: boolean): number | null {
+function stepInto(place: string, create: boolean, mode: number | undefined): number | null {
   for (let isMade = false; ; isMade = true) {
     try {
       return openSync(place, FOLDER);
@@ -40,14 +44,14 @@ function stepInto(place: string, create: boolean): number | null {
       const code = error instanceof Error && 'code' in error ? error.code : undefined;
       if (!create && (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP')) return null;
       if (code !== 'ENOENT' || isMade) throw error;
-      makeFolder(place);
+      makeFolder(place, mode);
     }
   }
 }
 
-function makeFolder(place: string): void {
+function makeFolder(place: string, mode: number | undefined): void {
   try {
-    mkdirSync(place);
+    mkdirSync(place, { mode });
   } catch (error) {
     // Somebody else may have made it.
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;

@@ -187,7 +187,7 @@ test.each([
 test.each([
   ['page', '{}', 'settings.page: no system "page" comes with Sentinel; did you mean "pages"?'],
   ['shelf', '{}', 'settings.shelf: "shelf" is a system of the project; write its settings beside it'],
-  ['git', '{ name: "ada" }', 'settings.git: the system "git" has no settings; these have: data, pages'],
+  ['git', '{ name: "ada" }', 'settings.git: the system "git" has no settings; these have: data, datasets, pages'],
   ['data', '{ indexs: [] }', 'settings.data.indexs: there is no such setting; did you mean "indexes"?'],
   ['data', '{ indexes: [{ collection: "a", fields: ["id"] }] }', 'settings.data.indexes.0.fields.0'],
   ['pages', '{ host: ["x"] }', 'settings.pages.host: there is no such setting; did you mean "hosts"?'],
