@@ -7,6 +7,7 @@ import { DatabaseError, escapeLiteral, type PoolClient } from 'pg';
 import * as z from 'zod';
 import { toJsonbString } from '../connection/jsonb-text.ts';
 import type { Database } from '../connection/database.ts';
+import type { Session } from '../contract/session-contract.ts';
 import type { IndexState, MadeIndex, RecordIndex, Records } from '../contract/record-contract.ts';
 import { column, keyOf, NO_INDEXES, type IndexedFields } from './record-filter.ts';
 
@@ -29,7 +30,7 @@ interface IndexRow {
 const THERE = `select c.relname::text as name, i.indisvalid as "isValid", obj_description(c.oid, 'pg_class') as comment,
     exists (select 1 from pg_stat_progress_create_index p where p.index_relid = c.oid) as "isBuilding"
   from pg_index i join pg_class c on c.oid = i.indexrelid
-  where i.indrelid = 'records'::regclass and starts_with(c.relname, '${PREFIX}')`;
+  where i.indrelid = 'records'::regclass and starts_with(c.relname, '${PREFIX}') order by name`;
 
 function nameOf({ collection, fields }: RecordIndex): string {
   const said = JSON.stringify([collection, fields.map(({ field, direction }) => [field, direction])]);
@@ -55,17 +56,28 @@ export class RecordIndexes {
     this.#database = database;
   }
 
-  /** Those that can be used, as was known a while ago: the plan is Postgres's, and the result is the same without. */
-  async of(collection: string): Promise<IndexedFields> {
-    if (this.#known === undefined) await this.#look();
-    else if (Date.now() - this.#asked > KNOWN_MS) this.#look().catch(() => undefined);
+  /**
+   * Those that can be used, as was known a while ago: the plan is Postgres's, and the result is the same without. What is
+   * not known yet is asked over the session: one that holds a connection must not wait for another.
+   */
+  async of(session: Pick<Session, 'read'>, collection: string): Promise<IndexedFields> {
+    if (this.#known === undefined) this.#note(await session.read<IndexRow>(THERE, []));
+    else if (Date.now() - this.#asked > KNOWN_MS) this.#lookAgain();
     return this.#known?.get(collection) ?? NO_INDEXES;
   }
 
-  async #look(): Promise<void> {
+  #lookAgain(): void {
     this.#asked = Date.now();
+    // Where the database is away, what was known counts on.
+    this.#there().then(
+      (rows) => this.#note(rows),
+      () => undefined,
+    );
+  }
+
+  #note(rows: readonly IndexRow[]): void {
     const known = new Map<string, Map<string, boolean>>();
-    for (const { isValid, comment } of await this.#there()) {
+    for (const { isValid, comment } of rows) {
       const read = Comment.safeParse(comment === null ? null : JSON.parse(comment));
       if (!isValid || !read.success) continue;
       const fields = known.get(read.data.collection) ?? new Map<string, boolean>();
@@ -74,11 +86,11 @@ export class RecordIndexes {
         if (!fields.has(field)) fields.set(field, direction === 'desc');
       known.set(read.data.collection, fields);
     }
-    this.#known = known;
+    [this.#known, this.#asked] = [known, Date.now()];
   }
 
   #there(): Promise<IndexRow[]> {
-    return this.#database.query<IndexRow>(`${THERE} order by name`, []);
+    return this.#database.query<IndexRow>(THERE, []);
   }
 
   async states(indexes: readonly RecordIndex[]): Promise<IndexState[]> {
@@ -87,6 +99,7 @@ export class RecordIndexes {
   }
 
   async make(indexes: readonly RecordIndex[]): Promise<MadeIndex[]> {
+    if (indexes.length === 0) return [];
     const missing = (await this.states(indexes)).filter(({ state }) => state !== 'ready');
     if (missing.length === 0) return [];
     const client = await this.#database.pool.connect();

@@ -89,21 +89,24 @@ export function recordsIn(database: Database): Records {
         const found = await session.find<Row>(BY_KEY, [toJsonbString(query.collection), toJsonbString(id)]);
         return found === undefined ? [] : [toRecord(found)];
       }
-      const { text, values } = recordQuery(query, await indexes.of(query.collection));
+      const { text, values } = recordQuery(query, await indexes.of(session, query.collection));
       return (await session.read<Row>(text, values)).map(toRecord);
     },
     async page(session: Session, query: RecordPageQuery) {
-      const { text, values, limit, cursorAfter } = pageStatement(query, await indexes.of(query.collection));
+      const { text, values, limit, cursorAfter } = pageStatement(query, await indexes.of(session, query.collection));
       const found = await session.read<Row & PageRow>(text, values);
       const shown = found.slice(0, limit);
       return { records: shown.map(toRecord), cursor: cursorAfter(shown.at(-1)), more: found.length > limit };
     },
     async update(session, chosen, fields, version) {
-      const { text, values } = recordUpdate(chosen, fields, { indexed: await indexes.of(chosen.collection), version });
+      const { text, values } = recordUpdate(chosen, fields, {
+        indexed: await indexes.of(session, chosen.collection),
+        version,
+      });
       return (await session.write<Row>(text, values)).map(toRecord);
     },
     async delete(session, chosen, version) {
-      const { text, values } = recordDelete(chosen, { indexed: await indexes.of(chosen.collection), version });
+      const { text, values } = recordDelete(chosen, { indexed: await indexes.of(session, chosen.collection), version });
       return (await session.write(text, values)).length;
     },
     ...indexesOf(indexes),

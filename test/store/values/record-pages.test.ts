@@ -262,6 +262,23 @@ describe('indexes', () => {
     ).toHaveLength(1);
   });
 
+  test('are asked for over the connection that a list has, so that no list waits for another', async () => {
+    const store = openStore({ url: opened.database.url, poolSize: 2 });
+    try {
+      const collection = 'narrow';
+      const sessions = [store.session(), store.session()];
+      for (const [n, session] of sessions.entries()) await store.records.create(session, collection, `${n}`, { n });
+      // Each connection of the store has a transaction by now.
+      const found = await Promise.all(
+        sessions.map(async (session, n) => (await store.records.list(session, { collection, filter: { n } })).length),
+      );
+      await Promise.all(sessions.map((session) => session.close()));
+      expect(found).toEqual([1, 1]);
+    } finally {
+      await store.close();
+    }
+  });
+
   test('are what a filtered, ordered page is read from', async () => {
     const collection = 'planned';
     const fields = [
