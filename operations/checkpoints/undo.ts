@@ -100,13 +100,18 @@ export async function orRefused<Result>(run: () => Promise<Result>): Promise<Res
   }
 }
 
-/** What a person asked for; with `access` a look as a step would have it. */
-export const undoRun = (rows: Checkpoints, request: UndoRequest & { access?: Access }): Promise<Undone> =>
-  orRefused(() => undoAsPerson(rows, request));
+/** Checkpoints of a run, and those of them that an undo takes back. */
+export interface Chosen {
+  all: readonly Checkpoint[];
+  chosen: readonly Checkpoint[];
+}
 
-async function undoAsPerson(rows: Checkpoints, request: UndoRequest & { access?: Access }): Promise<Undone> {
-  const all = await rows.ofRun(request.handle);
-  const checkpoints = selected(all, request);
+/** What a person asked for, of steps that ran in one folder; with `access` a look as a step would have it. */
+export async function undoInPlace(
+  rows: Checkpoints,
+  request: UndoRequest & { access?: Access },
+  { all, chosen: checkpoints }: Chosen,
+): Promise<Undone> {
   const first = checkpoints.find(({ before }) => before !== null);
   if (first === undefined) return { ...nothing(request.handle), gaps: gapsOf(checkpoints, request.handle) };
   const { place, project } = first;
@@ -182,7 +187,7 @@ export function isMeant(name: string, key: string): boolean {
   return name === key || (name.startsWith(key) && /^[@#~./]/.test(name.slice(key.length)));
 }
 
-function selected(all: readonly Checkpoint[], request: UndoRequest, mayLack?: RegExp): readonly Checkpoint[] {
+export function selected(all: readonly Checkpoint[], request: UndoRequest, mayLack?: RegExp): readonly Checkpoint[] {
   const chosen = meant(all, request);
   const { handle, key } = request;
   if (key === undefined || chosen.length > 0 || mayLack?.test(key) === true) return chosen;
@@ -214,7 +219,7 @@ function nextKey(all: readonly Checkpoint[], handle: string): string {
   return `undo-${Math.max(0, ...numbers) + 1}`;
 }
 
-const gapsOf = (checkpoints: readonly Checkpoint[], root: string): Undone['gaps'] =>
+export const gapsOf = (checkpoints: readonly Checkpoint[], root: string): Undone['gaps'] =>
   checkpoints.flatMap((checkpoint) =>
     checkpoint.before === null
       ? [{ key: nameWithin(root, checkpoint), why: checkpoint.skipped ?? 'no state was taken' }]

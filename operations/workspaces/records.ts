@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod';
-import { workspacesFolder } from '../../world/git/worktrees/places.ts';
+import { workspacesFolder } from '../../services/home/home-records.ts';
 import { isBelow, realOf } from '../../world/own-programs/helper-programs.ts';
 
 /** A merge that came to conflicts, while nobody has resolved them. */

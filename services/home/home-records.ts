@@ -30,6 +30,9 @@ export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   return resolve(cache !== '' ? cache : join(caches !== '' ? caches : join(homedir(), '.cache'), 'sentinel'));
 }
 
+/** Where runs have workspaces of their own. */
+export const workspacesFolder = (): string => join(cacheFolder(), 'workspaces');
+
 const Id = z.string().regex(/^[0-9a-f]{32}$/);
 export const HomeRecord = z.strictObject({ id: Id, path: z.string(), inode: z.string(), key: z.string().min(32) });
 export type HomeRecord = z.infer<typeof HomeRecord>;

@@ -9,6 +9,7 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { Reach } from '../../language/rights/reach.ts';
 import type { Confinement, Mode } from '../../language/permissions.ts';
+import { workspacesFolder } from '../../services/home/home-records.ts';
 import { Failure } from '../failures/failures.ts';
 import { type Protection, protectionOf } from './protected-places.ts';
 
@@ -21,14 +22,22 @@ function realRootOf(project: string, { again = false } = {}): string {
   const known = roots.get(project);
   if (known !== undefined && (!again || lstatSync(known, { throwIfNoEntry: false }) !== undefined)) return known;
   const root = realpathIfThere(project);
-  if (root === null)
-    throw new Failure(
-      'PROJECT_MISSING',
-      `project "${project}" is not on this host; create it or run the worker where it is`,
-    );
+  if (root === null) throw missing(project);
   if (roots.size >= ROOTS_MAX) roots.clear();
   roots.set(project, root);
   return root;
+}
+
+function missing(root: string): Failure {
+  if (isInside(workspacesFolder(), root))
+    return new Failure(
+      'WORKSPACE_GONE',
+      `the workspace ${root} is not there any more; what was committed in it is on its branch, which "sentinel workspaces list" names`,
+    );
+  return new Failure(
+    'PROJECT_MISSING',
+    `project "${root}" is not on this host; create it or run the worker where it is`,
+  );
 }
 
 /** What a path is wanted for, in which mode, and by whom. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { changesOf } from '../../../operations/checkpoints/changes.ts';
 import { StepCheckpoints } from '../../../operations/checkpoints/step-checkpoints.ts';
-import { undoRun } from '../../../operations/checkpoints/undo.ts';
+import { undoRun } from '../../../operations/checkpoints/undo-run.ts';
 import { changesOfRun } from '../../../client/undo-run.ts';
 import { sealEnvironment } from '../../../runs/seal-environment.ts';
 import { useStore } from '../../store/harness/opened.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { StepCheckpoints } from '../../../operations/checkpoints/step-checkpoints.ts';
-import { undoRun } from '../../../operations/checkpoints/undo.ts';
+import { undoRun } from '../../../operations/checkpoints/undo-run.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { writtenProject } from '../harness/written-project.ts';
 

@@ -1,7 +1,8 @@
 /** A run in a project that is, or lies in, a git repository, and what it is shown to have moved there. */
 import { changesOf, type StepChanges } from '../../../operations/checkpoints/changes.ts';
 import { StepCheckpoints, type WritingStep } from '../../../operations/checkpoints/step-checkpoints.ts';
-import { undoRun, type Undone, type UndoRequest } from '../../../operations/checkpoints/undo.ts';
+import type { Undone, UndoRequest } from '../../../operations/checkpoints/undo.ts';
+import { undoRun } from '../../../operations/checkpoints/undo-run.ts';
 import { moveOf } from '../../../client/show/moved-refs.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { writtenProject, type WrittenProject } from './written-project.ts';

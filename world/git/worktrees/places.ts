@@ -1,10 +1,7 @@
-/** Where the workspaces of this host are, and which repository stands behind one. */
-import { join } from 'node:path';
-import { cacheFolder } from '../../../services/home/home-records.ts';
+/** Which repository stands behind a workspace. */
+import { workspacesFolder } from '../../../services/home/home-records.ts';
 import { isBelow, realOf } from '../../own-programs/helper-programs.ts';
 import { ownRepository, type OwnRepository, Unrecorded } from '../repository/find-own.ts';
-
-export const workspacesFolder = (): string => join(cacheFolder(), 'workspaces');
 
 /** `root`: a real path. Null where it is in no workspace, or in one that has its repository within itself. */
 export function repositoryBehind(root: string): OwnRepository | null {

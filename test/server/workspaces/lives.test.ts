@@ -1,0 +1,111 @@
+/** Workspaces over what a run lives through: histories that continue, forks, cancellations, failures, lost workers, undo. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { defined } from '../../../language/defined.ts';
+import type { Json, JsonObject } from '../../../language/json.ts';
+import type { Step } from '../../../language/model.ts';
+import { counted, once, shell } from '../harness/definitions.ts';
+import { Harness, until } from '../harness/harness.ts';
+import { commitAll, git } from '../harness/models/broken-project.ts';
+
+let harness: Harness;
+const cache = mkdtempSync(join(tmpdir(), 'sentinel-cache-'));
+
+beforeAll(async () => {
+  harness = await Harness.open();
+  harness.variables = { SENTINEL_CACHE: cache };
+  writeFileSync(join(harness.project, 'a.txt'), 'one\n');
+  writeFileSync(join(harness.project, '.gitignore'), '.sentinel\n');
+  commitAll(harness.project);
+  await harness.startWorker();
+});
+afterAll(async () => {
+  await harness.close();
+  rmSync(cache, { recursive: true, force: true });
+});
+
+const command = (name: string, params: { [name: string]: Json }, outputTo?: string): Step => ({
+  type: 'command',
+  command: name,
+  params,
+  ...defined({ outputTo }),
+});
+const create = (branch: string): Step => command('workspace/create', { branch }, 'workspace');
+const inProject = (...args: string[]): string => git(harness.project, ...args).trim();
+const rootIn = (outputs: JsonObject): string => {
+  const workspace = outputs['workspace'];
+  const root = typeof workspace === 'object' && workspace !== null && 'root' in workspace ? workspace['root'] : null;
+  return typeof root === 'string' ? root : '';
+};
+
+test('a run that continues as new goes on in its workspace, and each pass makes one where the definition says so', async () => {
+  const long = once('long', [create('long'), ...[1, 2, 3, 4].map((number) => shell(`pwd >> ${number}.txt`))]);
+  const { result } = await harness.run(long, { continueEvery: 1 });
+  expect(result.outcome).toBe('completed');
+  for (const number of [1, 2, 3, 4])
+    expect(inProject('show', `long:${number}.txt`)).toBe(rootIn(result.outputs as JsonObject));
+  const passes = counted('passes', 3, [create('pass-$iteration'), shell('echo $iteration > pass.txt')]);
+  expect((await harness.run(passes)).result.outcome).toBe('completed');
+  for (const pass of [1, 2, 3]) expect(inProject('show', `pass-${pass}:pass.txt`)).toBe(String(pass));
+});
+
+test('a branch that makes a workspace goes there alone, and the steps behind it stay where they were', async () => {
+  const steps: Step[] = [
+    {
+      type: 'parallel',
+      branches: [[create('alone'), shell('pwd', { outputTo: 'inside' })], [shell('pwd', { outputTo: 'beside' })]],
+    },
+    shell('pwd', { outputTo: 'behind' }),
+  ];
+  const { result } = await harness.run(once('branches', steps));
+  const outputs = result.outputs as { [name: string]: { stdout: string } };
+  const place = (name: string): string | undefined => outputs[name]?.stdout.trim();
+  expect(place('inside')).toBe(rootIn(result.outputs as JsonObject));
+  expect([place('beside'), place('behind')]).toEqual([harness.project, harness.project]);
+});
+
+test.each([
+  ['fails', [shell('echo half > half.txt'), { type: 'fail', message: 'no further' } as Step], 'failed'],
+  ['is-stopped', [shell('echo half > half.txt'), { type: 'approval', message: 'go on?' } as Step], 'stopped'],
+])('what a run did that %s is committed', async (name, steps, outcome) => {
+  const handle = await harness.start(once(name, [create(name), ...steps]));
+  if (outcome === 'stopped') {
+    await until(async () => (await harness.events(handle)).some(({ type }) => type === 'asked'));
+    await harness.say(handle, 'stop');
+  }
+  expect(await harness.result(handle)).toMatchObject({ outcome, outputs: { branch: name } });
+  expect(inProject('show', `${name}:half.txt`)).toBe('half');
+});
+
+test('changes and undo show and take back what was done in a workspace and in those forked from it', async () => {
+  const child: Step = {
+    type: 'sentinel',
+    definition: once('child', [shell('echo child > a.txt; echo c > c.txt')]),
+    outputTo: 'child',
+  };
+  const steps: Step[] = [
+    create('undone'),
+    shell('echo changed > a.txt'),
+    { type: 'parallel', branches: [[child]] },
+    shell('echo more > b.txt'),
+  ];
+  const { handle, result } = await harness.run(once('undone', steps));
+  expect(result.outcome).toBe('completed');
+  const { out } = await harness.command('changes', handle);
+  expect(out).toMatch(/-one\n\+changed\n[^]*-changed\n\+child\n[^]*\+more/);
+  expect((await harness.command('undo', handle)).code).toBe(0);
+  const root = rootIn(result.outputs as JsonObject);
+  expect([readFileSync(join(root, 'a.txt'), 'utf8'), existsSync(join(root, 'b.txt'))]).toEqual(['one\n', false]);
+  expect([readFileSync(join(`${root}.child`, 'a.txt'), 'utf8'), existsSync(join(`${root}.child`, 'c.txt'))]).toEqual([
+    'changed\n',
+    false,
+  ]);
+});
+
+test('a step in a workspace that was removed by hand says so, and the run fails', async () => {
+  const steps = [create('by-hand'), shell('rm -rf "$PWD"'), shell('pwd')];
+  const { result } = await harness.run(once('by-hand', steps));
+  expect(result).toMatchObject({ outcome: 'failed', failure: { code: 'WORKSPACE_GONE' } });
+});
