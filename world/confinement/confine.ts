@@ -22,13 +22,13 @@ function realRootOf(project: string, { again = false } = {}): string {
   const known = roots.get(project);
   if (known !== undefined && (!again || lstatSync(known, { throwIfNoEntry: false }) !== undefined)) return known;
   const root = realpathIfThere(project);
-  if (root === null) throw missing(project);
+  if (root === null) throw notThere(project);
   if (roots.size >= ROOTS_MAX) roots.clear();
   roots.set(project, root);
   return root;
 }
 
-function missing(root: string): Failure {
+function notThere(root: string): Failure {
   if (isInside(workspacesFolder(), root))
     return new Failure(
       'WORKSPACE_GONE',

@@ -44,8 +44,7 @@ test('a run that continues as new goes on in its workspace, and each pass makes 
   const long = once('long', [create('long'), ...[1, 2, 3, 4].map((number) => shell(`pwd >> ${number}.txt`))]);
   const { result } = await harness.run(long, { continueEvery: 1 });
   expect(result.outcome).toBe('completed');
-  for (const number of [1, 2, 3, 4])
-    expect(inProject('show', `long:${number}.txt`)).toBe(rootIn(result.outputs as JsonObject));
+  for (const number of [1, 2, 3, 4]) expect(inProject('show', `long:${number}.txt`)).toBe(rootIn(result.outputs));
   const passes = counted('passes', 3, [create('pass-$iteration'), shell('echo $iteration > pass.txt')]);
   expect((await harness.run(passes)).result.outcome).toBe('completed');
   for (const pass of [1, 2, 3]) expect(inProject('show', `pass-${pass}:pass.txt`)).toBe(String(pass));
@@ -62,14 +61,15 @@ test('a branch that makes a workspace goes there alone, and the steps behind it 
   const { result } = await harness.run(once('branches', steps));
   const outputs = result.outputs as { [name: string]: { stdout: string } };
   const place = (name: string): string | undefined => outputs[name]?.stdout.trim();
-  expect(place('inside')).toBe(rootIn(result.outputs as JsonObject));
+  expect(place('inside')).toBe(rootIn(result.outputs));
   expect([place('beside'), place('behind')]).toEqual([harness.project, harness.project]);
 });
 
-test.each([
-  ['fails', [shell('echo half > half.txt'), { type: 'fail', message: 'no further' } as Step], 'failed'],
-  ['is-stopped', [shell('echo half > half.txt'), { type: 'approval', message: 'go on?' } as Step], 'stopped'],
-])('what a run did that %s is committed', async (name, steps, outcome) => {
+const ENDS: [name: string, steps: Step[], outcome: string][] = [
+  ['fails', [shell('echo half > half.txt'), { type: 'fail', message: 'no further' }], 'failed'],
+  ['is-stopped', [shell('echo half > half.txt'), { type: 'approval', message: 'go on?' }], 'stopped'],
+];
+test.each(ENDS)('what a run did that %s is committed', async (name, steps, outcome) => {
   const handle = await harness.start(once(name, [create(name), ...steps]));
   if (outcome === 'stopped') {
     await until(async () => (await harness.events(handle)).some(({ type }) => type === 'asked'));
@@ -96,7 +96,7 @@ test('changes and undo show and take back what was done in a workspace and in th
   const { out } = await harness.command('changes', handle);
   expect(out).toMatch(/-one\n\+changed\n[^]*-changed\n\+child\n[^]*\+more/);
   expect((await harness.command('undo', handle)).code).toBe(0);
-  const root = rootIn(result.outputs as JsonObject);
+  const root = rootIn(result.outputs);
   expect([readFileSync(join(root, 'a.txt'), 'utf8'), existsSync(join(root, 'b.txt'))]).toEqual(['one\n', false]);
   expect([readFileSync(join(`${root}.child`, 'a.txt'), 'utf8'), existsSync(join(`${root}.child`, 'c.txt'))]).toEqual([
     'changed\n',
