@@ -109,3 +109,16 @@ test('a step in a workspace that was removed by hand says so, and the run fails'
   const { result } = await harness.run(once('by-hand', steps));
   expect(result).toMatchObject({ outcome: 'failed', failure: { code: 'WORKSPACE_GONE' } });
 });
+
+test('a person lists, merges and removes what a run has left', async () => {
+  expect((await harness.run(once('left', [create('left'), shell('echo l > l.txt')]))).result.outcome).toBe('completed');
+  const { out, code } = await harness.command('workspaces', 'list');
+  expect([code, out]).toEqual([0, expect.stringContaining('left')]);
+  const refused = await harness.command('workspaces', 'remove', 'left');
+  expect(refused.code).not.toBe(0);
+  expect(refused.out + refused.err).toContain('are on no other branch');
+  expect(await harness.command('workspaces', 'merge', 'left', '--into', 'main')).toMatchObject({ code: 0 });
+  expect(readFileSync(join(harness.project, 'l.txt'), 'utf8')).toBe('l\n');
+  expect(await harness.command('workspaces', 'remove', 'left')).toMatchObject({ code: 0 });
+  expect(inProject('branch', '--list', 'left')).toBe('');
+});
