@@ -78,7 +78,7 @@ export interface ActivityParts extends CommandParts {
   /** Resolves when what the run has recorded so far is in the store. */
   recorded: (handle: string) => Promise<void>;
   /** Null: model steps fail, and say how to get one. */
-  models: Models | null;
+  models: Pick<Models, 'resolve' | 'turn'> | null;
   shelf: Shelf;
   /** Processes that outlive this worker; absent: none do. */
   kept?: KeptProcesses | undefined;

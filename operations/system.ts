@@ -20,6 +20,14 @@ export interface CommandQueue {
   elsewhere?: boolean;
 }
 
+/** Quick commands that find what the names behind a model's `+` mean, in files that the provider can read. */
+export interface ModelLayers {
+  /** Gets `{ name }`, and answers with `{ path, scale }`; null: there is no such layer. */
+  layer: string;
+  /** Gets `{ persona }`, and answers with a list of the same; null: the persona has none. */
+  genome: string;
+}
+
 export interface Background {
   everyMs: number;
   command: string;
@@ -64,6 +72,7 @@ export interface System {
   /** What `settings.NAME` of a project's configuration may say; its commands have what it makes of that. */
   settings?: z.ZodType;
   prepares?: Preparation;
+  layers?: ModelLayers;
   verbs?: { readonly [verb: string]: Verb };
 }
 

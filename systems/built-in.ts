@@ -56,6 +56,10 @@ export const builtInBackground = builtInSystems.flatMap(({ name: system, backgro
 );
 
 /** What they follow, each with the command that is performed. */
+export const builtInLayers = builtInSystems.flatMap(({ name: system, layers }) =>
+  layers === undefined ? [] : [{ system, ...layers }],
+);
+
 export const builtInFollowers = builtInSystems.flatMap(({ name: system, followers = {} }) =>
   Object.entries(followers).map(([follower, { event, command }]) => ({ system, follower, event, command })),
 );

@@ -26,6 +26,7 @@ import {
 } from '../services/config/config.ts';
 import { makeHome } from '../services/home/own-home.ts';
 import type { PerformedTask } from './background/background-tasks.ts';
+import type { KnownLayers } from './layers.ts';
 import type { FollowedEvent } from './background/followers.ts';
 import { openProject, type ProjectParts } from './project-parts.ts';
 import { homeKeyText } from '../services/seal/home-key.ts';
@@ -236,6 +237,7 @@ async function serve(serving: Serving): Promise<void> {
     commands: project.commands,
     followers: followersOf(project.systems),
     tasks: tasksOf(project.systems),
+    layers: layersOf(project.systems),
     queues: queuesOf(project, serving.only),
     only: serving.only,
     ...defined({ changing: project.changing }),
@@ -339,6 +341,11 @@ const followersOf = (systems: ProjectParts['systems']): FollowedEvent[] =>
     .flatMap(({ system: { name: system, followers } }) =>
       Object.entries(followers).map(([follower, { event, command }]) => ({ system, follower, event, command })),
     );
+
+const layersOf = (systems: ProjectParts['systems']): KnownLayers[] =>
+  systems
+    .filter(({ problem }) => problem === null)
+    .flatMap(({ system: { name: system, layers } }) => (layers === undefined ? [] : [{ system, ...layers }]));
 
 const tasksOf = (systems: ProjectParts['systems']): PerformedTask[] =>
   systems

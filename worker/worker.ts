@@ -7,7 +7,7 @@ import {
   type WorkerOptions,
   type WorkflowBundleOption,
 } from '@temporalio/worker';
-import { createActivities } from '../activities/activities.ts';
+import { type ActivityParts, createActivities } from '../activities/activities.ts';
 import { StepCheckpoints } from '../operations/checkpoints/step-checkpoints.ts';
 import type { Command } from '../operations/command.ts';
 import type { ChangingCommands, Registry } from '../operations/registry.ts';
@@ -15,6 +15,7 @@ import { makeTables, type CommandQueue } from '../operations/system.ts';
 import {
   builtInBackground,
   builtInFollowers,
+  builtInLayers,
   builtInQueues,
   builtInRegistry,
   builtInSystems,
@@ -39,6 +40,7 @@ import { isQueueOfProject } from '../services/config/project-queue.ts';
 import { activityCrashPoints } from './activity-crash-points.ts';
 import { BackgroundTasks, type PerformedTask } from './background/background-tasks.ts';
 import { EventFeed } from './background/event-feed.ts';
+import { type KnownLayers, type LayersParts, withLayers } from './layers.ts';
 import { fedFollower, type FollowedEvent } from './background/followers.ts';
 import { LostRuns } from './background/lost-runs.ts';
 import { say } from './say.ts';
@@ -86,6 +88,8 @@ export interface WorkerParts {
   followers?: readonly FollowedEvent[];
   /** What the systems of its project do again and again. */
   tasks?: readonly PerformedTask[];
+  /** Systems of its project that know layers of models. */
+  layers?: readonly KnownLayers[];
   /** Task queues of commands. */
   queues?: { readonly [name: string]: CommandQueue };
   /** It serves this one of them alone, and does nothing beside. */
@@ -190,13 +194,14 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const background = new BackgroundProcesses(async (of) => checkpoints?.end(of));
   const registry = builtInRegistry({ background, changing: parts.changing, settings: parts.settings }, parts.commands);
   const starting = startingIn(parts, client, registry);
-  const { models = null, limits } = parts;
+  const { limits } = parts;
   const suspects = await suspecting(parts);
+  const runs = runStarter(starting);
   const activities = createActivities({
     store,
     registry,
-    runs: runStarter(starting),
-    models,
+    runs,
+    models: modelsIn(parts, { registry, runs }),
     checkpoints,
     ...(limits === undefined ? {} : { limiter: new Limiter(limits, store.limits) }),
     shelf: new Shelf(store),
@@ -313,6 +318,14 @@ async function suspecting({ store, watch }: WorkerParts): Promise<SuspectSteps[]
 
 const keptIn = async ({ kept }: WorkerParts): Promise<KeptProcesses | undefined> =>
   kept === undefined ? undefined : new KeptProcesses(kept, await workerMarker());
+
+const modelsIn = (
+  { models, store, project, layers = [] }: WorkerParts,
+  { registry, runs }: Pick<LayersParts, 'registry' | 'runs'>,
+): ActivityParts['models'] =>
+  models === undefined
+    ? null
+    : withLayers(models, { store, registry, runs, project: project ?? '', known: [...builtInLayers, ...layers] });
 
 const checkpointsIn = ({ store, checkpoints: home = null }: WorkerParts): StepCheckpoints | null =>
   home === null ? null : new StepCheckpoints(store.checkpoints, home, say);

@@ -300,6 +300,11 @@ export interface SystemDefinition {
   queues?: { readonly [name: string]: { atOnce: number; elsewhere?: boolean } };
   /** Commands that are performed again and again, by one worker at a time. A long one is a run of one step. */
   background?: { readonly [name: string]: { everyMs: number; command: string } };
+  /**
+   * Quick commands that find what the names behind a model's `+` mean. `layer` gets `{ name }` and answers with `{ path, scale }`,
+   * `genome` gets `{ persona }` and answers with a list of these; null: there is none.
+   */
+  layers?: { layer: string; genome: string };
   /** Verbs of the command line: `sentinel SYSTEM VERB …` performs a command; `args` are its parameters that come without a name. */
   verbs?: { readonly [verb: string]: { summary: string; command: string; args?: readonly string[] } };
 }

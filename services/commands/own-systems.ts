@@ -36,6 +36,7 @@ const OwnSystem = z
         z.strictObject({ everyMs: z.number().int().min(1_000).max(EVERY_MS_MAX), command: z.string() }),
       )
       .default({}),
+    layers: z.strictObject({ layer: z.string(), genome: z.string() }).optional(),
     verbs: z
       .record(z.string(), z.strictObject({ summary: Line, command: z.string(), args: z.array(z.string()).default([]) }))
       .default({}),
@@ -44,7 +45,7 @@ const OwnSystem = z
     const refuse = (path: (string | number)[], message: string): void => {
       context.addIssue({ code: 'custom', path, message });
     };
-    const { name, commands, events, followers, queues, background, verbs } = system;
+    const { name, commands, events, followers, queues, background, verbs, layers = {} } = system;
     for (const [kind, named] of Object.entries({ followers, queues, background, verbs }))
       for (const one of Object.keys(named))
         if (!/^[a-z][a-z0-9-]*$/.test(one)) refuse([kind, one], 'a name has small letters, digits and -');
@@ -70,6 +71,12 @@ const OwnSystem = z
       if (found === undefined) refuse(['followers', follower, 'command'], missing(command));
       else if (found.speed !== 'quick')
         refuse(['followers', follower, 'command'], `"${command}" takes long, and what follows an event is quick`);
+    }
+    for (const [what, command] of Object.entries<string>(layers)) {
+      const found = own.get(command);
+      if (found === undefined) refuse(['layers', what], missing(command));
+      else if (found.speed !== 'quick')
+        refuse(['layers', what], `"${command}" takes long, and a turn of a model waits for it; make it quick`);
     }
     for (const [task, { command }] of Object.entries(background)) {
       const found = own.get(command);

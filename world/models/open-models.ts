@@ -13,7 +13,6 @@ import { TurnError } from './port/turn-failure.ts';
 import type { TurnOptions, TurnRequest, TurnResult } from './port/turn.ts';
 import type { Provider } from './provider/provider.ts';
 import { takeTurn } from './provider/take-turn.ts';
-import { noLayers, type LayerResolver } from './resolve/adapters.ts';
 import { ModelDirectory, type OpenProvider } from './resolve/directory.ts';
 import { resolveModel, type AskedAt, type ResolvedModel } from './resolve/resolve-model.ts';
 import type { Needs } from './resolve/route.ts';
@@ -36,7 +35,6 @@ export interface ModelParts {
   program: ModelProgram;
   /** Where relative paths of models start. */
   project: string;
-  layers?: LayerResolver;
 }
 
 const REST_MS = 15 * 60_000;
@@ -44,11 +42,9 @@ const REST_MS = 15 * 60_000;
 export class Models {
   readonly directory: ModelDirectory;
   readonly local: LocalModels;
-  readonly #layers: LayerResolver;
 
-  constructor({ settings, env, registry, program, project, layers = noLayers }: ModelParts) {
+  constructor({ settings, env, registry, program, project }: ModelParts) {
     this.local = new LocalModels(registry);
-    this.#layers = layers;
     const kinds: { [name: string]: ProviderSettings } = {
       local: { kind: 'local' },
       ollama: { kind: 'ollama' },
@@ -75,7 +71,7 @@ export class Models {
   /** The model that a step's text means now. Rejects with a `TurnError`, or with the signal's reason. */
   resolve(asked: string, needs: Needs, at: AskedAt): Promise<ResolvedModel> {
     const today = new Date().toISOString().slice(0, 10);
-    return resolveModel(asked, needs, { directory: this.directory, layers: this.#layers, today, ...at });
+    return resolveModel(asked, needs, { directory: this.directory, today, ...at });
   }
 
   /** One request. Rejects only with the signal's reason. */

@@ -91,6 +91,16 @@ test.each([
     'systems.0.queues.trainig: the system "shelf" has no queue "trainig"; it has training',
   ],
   [
+    'layers of nothing',
+    "shelf({ layers: { layer: 'shelf/get', genome: 'shelf/gone' } })",
+    'systems.0.layers.genome: there is no command "shelf/gone"',
+  ],
+  [
+    'layers that take long',
+    "shelf({ commands: [get('shelf/get', { speed: 'long' })], layers: { layer: 'shelf/get', genome: 'shelf/get' } })",
+    'systems.0.layers.layer: "shelf/get" takes long',
+  ],
+  [
     'background work of nothing',
     "shelf({ background: { sort: { everyMs: 1000, command: 'shelf/gone' } } })",
     'systems.0.background.sort.command: there is no command "shelf/gone"',

@@ -53,10 +53,10 @@ async function resolve(asked: string, world: World = {}, needs: Needs = text): P
     registry,
     program: { path: 'not-started' },
     project,
-    ...defined({ layers: world.layers }),
   });
   for (const name of world.local ?? []) models.local.add(name, join(project, 'style.gguf'));
   return models.resolve(asked, needs, {
+    ...defined({ layers: world.layers }),
     project,
     byModel: world.byModel,
     signal: new AbortController().signal,

@@ -15,18 +15,18 @@ export interface LayerResolver {
 const unknown = (what: string): TurnError =>
   new TurnError(
     { kind: 'unsupported', what: 'adapters' },
-    `${what} cannot be found, because layers have no store yet; name the file of the adapter: "local/MODEL+./adapter.gguf"`,
+    `${what} cannot be found, because no system here knows layers; name the file of the adapter: "local/MODEL+./adapter.gguf"`,
   );
 
 /** Where there is no genome. */
-export const noLayers: LayerResolver = {
+const noLayers: LayerResolver = {
   layer: (name) => Promise.reject(unknown(`the layer "${name}"`)),
   genome: (persona) => Promise.reject(unknown(`the genome of "${persona}"`)),
 };
 
 export async function findAdapters(
   names: readonly AdapterName[],
-  { project, layers }: { project: string; layers: LayerResolver },
+  { project, layers = noLayers }: { project: string; layers?: LayerResolver },
 ): Promise<Adapter[]> {
   const found: Adapter[] = [];
   for (const name of names) {

@@ -29,12 +29,13 @@ export interface AskedAt {
   project: string;
   /** A model chose the name, which then means no file: what is in one is read outside of every sandbox. */
   byModel?: boolean | undefined;
+  /** Who knows what the names behind `+` mean that are no files. Absent: nobody does. */
+  layers?: LayerResolver;
   signal: AbortSignal;
 }
 
 export interface ResolveParts extends AskedAt {
   directory: ModelDirectory;
-  layers: LayerResolver;
   /** `YYYY-MM-DD`. */
   today: string;
 }
