@@ -194,7 +194,6 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const background = new BackgroundProcesses(async (of) => checkpoints?.end(of));
   const registry = builtInRegistry({ background, changing: parts.changing, settings: parts.settings }, parts.commands);
   const starting = startingIn(parts, client, registry);
-  const { limits } = parts;
   const suspects = await suspecting(parts);
   const runs = runStarter(starting);
   const activities = createActivities({
@@ -203,7 +202,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     runs,
     models: modelsIn(parts, { registry, runs }),
     checkpoints,
-    ...(limits === undefined ? {} : { limiter: new Limiter(limits, store.limits) }),
+    ...(parts.limits === undefined ? {} : { limiter: new Limiter(parts.limits, store.limits) }),
     shelf: new Shelf(store),
     recorded: (handle) => recorder.written(handle),
     kept,

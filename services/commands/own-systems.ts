@@ -65,19 +65,14 @@ const OwnSystem = z
     for (const event of Object.keys(events))
       if (!event.startsWith(`${name}:`))
         refuse(['events', event], `the events of the system "${name}" begin with "${name}:"`);
-    const missing = (command: string): string => `there is no command "${command}" in the system "${name}"`;
+    const missing = missingIn(name);
     for (const [follower, { command }] of Object.entries(followers)) {
       const found = own.get(command);
       if (found === undefined) refuse(['followers', follower, 'command'], missing(command));
       else if (found.speed !== 'quick')
         refuse(['followers', follower, 'command'], `"${command}" takes long, and what follows an event is quick`);
     }
-    for (const [what, command] of Object.entries<string>(layers)) {
-      const found = own.get(command);
-      if (found === undefined) refuse(['layers', what], missing(command));
-      else if (found.speed !== 'quick')
-        refuse(['layers', what], `"${command}" takes long, and a turn of a model waits for it; make it quick`);
-    }
+    checkLayers(layers, { name, own, refuse });
     for (const [task, { command }] of Object.entries(background)) {
       const found = own.get(command);
       const at = ['background', task, 'command'];
@@ -104,6 +99,26 @@ const OwnSystem = z
       }
     }
   });
+
+const missingIn =
+  (system: string) =>
+  (command: string): string =>
+    `there is no command "${command}" in the system "${system}"`;
+
+interface Checking {
+  name: string;
+  own: ReadonlyMap<string, { speed: string }>;
+  refuse: (path: (string | number)[], message: string) => void;
+}
+
+function checkLayers(layers: { [what: string]: string }, { name, own, refuse }: Checking): void {
+  for (const [what, command] of Object.entries(layers)) {
+    const found = own.get(command);
+    if (found === undefined) refuse(['layers', what], missingIn(name)(command));
+    else if (found.speed !== 'quick')
+      refuse(['layers', what], `"${command}" takes long, and a turn of a model waits for it; make it quick`);
+  }
+}
 
 /** Of every verb. */
 const OPTIONS = ['json', 'as', 'help'];
