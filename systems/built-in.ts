@@ -55,11 +55,12 @@ export const builtInBackground = builtInSystems.flatMap(({ name: system, backgro
   Object.entries(background).map(([task, { everyMs, command }]) => ({ system, task, everyMs, command })),
 );
 
-/** What they follow, each with the command that is performed. */
+/** Those that know layers of models. */
 export const builtInLayers = builtInSystems.flatMap(({ name: system, layers }) =>
   layers === undefined ? [] : [{ system, ...layers }],
 );
 
+/** What they follow, each with the command that is performed. */
 export const builtInFollowers = builtInSystems.flatMap(({ name: system, followers = {} }) =>
   Object.entries(followers).map(([follower, { event, command }]) => ({ system, follower, event, command })),
 );

@@ -25,9 +25,6 @@ import {
   type WorkerVersion,
 } from '../services/config/config.ts';
 import { makeHome } from '../services/home/own-home.ts';
-import type { PerformedTask } from './background/background-tasks.ts';
-import type { KnownLayers } from './layers.ts';
-import type { FollowedEvent } from './background/followers.ts';
 import { openProject, type ProjectParts } from './project-parts.ts';
 import { homeKeyText } from '../services/seal/home-key.ts';
 import { configFileOf } from '../services/config/project-file.ts';
@@ -54,6 +51,7 @@ import { LoopWatch } from './watchdog/loop-watch.ts';
 import { connectWorker } from './worker-connection.ts';
 import { startWorker, STORE_POOL_SIZE, type RunningWorker, type WorkerParts } from './worker.ts';
 import { defined } from '../language/defined.ts';
+import { followersOf, layersOf, tasksOf } from './system-parts.ts';
 
 const retryMs = 500;
 /** Connections that do not close within this time end with the process. */
@@ -333,26 +331,6 @@ function optionsOf({ stepsAtOnce }: Config): NonNullable<WorkerParts['options']>
     ...(stepsAtOnce === null ? {} : { maxConcurrentActivityTaskExecutions: stepsAtOnce }),
   };
 }
-
-/** Of the systems that can be used. */
-const followersOf = (systems: ProjectParts['systems']): FollowedEvent[] =>
-  systems
-    .filter(({ problem }) => problem === null)
-    .flatMap(({ system: { name: system, followers } }) =>
-      Object.entries(followers).map(([follower, { event, command }]) => ({ system, follower, event, command })),
-    );
-
-const layersOf = (systems: ProjectParts['systems']): KnownLayers[] =>
-  systems
-    .filter(({ problem }) => problem === null)
-    .flatMap(({ system: { name: system, layers } }) => (layers === undefined ? [] : [{ system, ...layers }]));
-
-const tasksOf = (systems: ProjectParts['systems']): PerformedTask[] =>
-  systems
-    .filter(({ problem }) => problem === null)
-    .flatMap(({ system: { name: system, background } }) =>
-      Object.entries(background).map(([task, { everyMs, command }]) => ({ system, task, everyMs, command })),
-    );
 
 /** Null where nobody is to be told. */
 function openNotifier(
