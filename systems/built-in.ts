@@ -6,8 +6,10 @@ import { commandsOf, type CommandQueue, type Standing, type System } from '../op
 import * as all from './all.ts';
 import { PLANNED } from './planned.ts';
 
-/** By name. */
-export const builtInSystems: readonly System[] = Object.values(all);
+/** By name: not every loader gives a module's exports in one order. */
+export const builtInSystems: readonly System[] = Object.values<System>(all).toSorted((one, other) =>
+  one.name < other.name ? -1 : 1,
+);
 
 export const builtInCommands: readonly Command[] = builtInSystems.flatMap((system) => commandsOf(system));
 
