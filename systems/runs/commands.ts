@@ -110,7 +110,9 @@ async function list(params: ListParams, context: CommandContext): Promise<JsonOb
   return kind === 'definition' ? definitions : [...definitions, ...(await runRows(params, context))];
 }
 
-async function savedRows({ limit }: ListParams, { store }: CommandContext): Promise<JsonObject[]> {
+/** Names are those of all projects, and a model has to do with its own alone. */
+async function savedRows({ limit }: ListParams, { store, confinement }: CommandContext): Promise<JsonObject[]> {
+  if (confinement?.byModel === true) return [];
   return (await store.definitions.list()).slice(0, limit).map(({ name, version, hash, createdAt, definition }) => ({
     kind: 'definition',
     name,
