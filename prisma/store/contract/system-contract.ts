@@ -43,8 +43,11 @@ export interface SystemTables {
    * the time at which it is due again. Null: it is not, or another worker is at it.
    */
   dueTask(session: Session, task: BackgroundTask): Promise<DueTask | null>;
-  /** Milliseconds until one of them is due or has a run that may have ended; not more than 0 where that is now. */
-  untilDue(tasks: readonly TaskName[]): Promise<number>;
+  /**
+   * Milliseconds until one of them is due or has a run that may have ended; not more than 0 where that is now, and never
+   * more than its time, wherever the clock has been set.
+   */
+  untilDue(tasks: readonly BackgroundTask[]): Promise<number>;
   /**
    * The run that performs it, of one that is due and takes long: the one that is under way, or one to be started under
    * this handle, which is drawn once. Null: it is not due.

@@ -44,9 +44,9 @@ export function background(database: Database): Background {
 
     async untilDue(tasks) {
       const [found] = await database.query<{ ms: number | null }>(
-        `select min(case when run is not null then 0 else extract(epoch from next_at - clock_timestamp()) * 1000 end)::float8 as ms
-         from system_background where (system, task) in (select * from unnest($1::text[], $2::text[]))`,
-        [tasks.map(({ system }) => system), tasks.map(({ task }) => task)],
+        `select min(case when run is not null then 0 else least(extract(epoch from next_at - clock_timestamp()) * 1000, asked.every) end)::float8 as ms
+         from system_background join unnest($1::text[], $2::text[], $3::float8[]) as asked (system, task, every) using (system, task)`,
+        [tasks.map(({ system }) => system), tasks.map(({ task }) => task), tasks.map(({ everyMs }) => everyMs)],
       );
       return found?.ms ?? 0;
     },
