@@ -292,8 +292,8 @@ async function performCall(parts: ActivityParts, effect: CommandEffect, context:
 }
 
 async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<KnownContext> {
-  const attempt = attemptNow();
   const info = activityInfo();
+  const attempt = attemptNow(info.currentAttemptScheduledTimestampMs);
   const { cancellationSignal } = Context.current();
   const resumed = (info.heartbeatDetails ?? null) as Json;
   return {

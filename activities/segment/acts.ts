@@ -9,7 +9,7 @@ import type { Json } from '../../language/json.ts';
 import { type RowSink, WaitingRows } from '../../prisma/store/contract/session-contract.ts';
 import type { LogChunk, Session } from '../../prisma/store/contract/contract.ts';
 import { Failure } from '../../world/failures/failures.ts';
-import { attemptNow, LeftBehind } from '../../world/processes/overtaken.ts';
+import { type AttemptNow, LeftBehind } from '../../world/processes/overtaken.ts';
 import { crashPoint } from '../../world/crash-points/crash-point.ts';
 import type { KeepEnd } from '../steps/checkpointed.ts';
 import { lastingFailure } from '../steps/failures.ts';
@@ -52,9 +52,10 @@ interface Settled {
   committed(): void;
 }
 
-/** `attempt`, from 1, of the segment; `signal`: nobody waits for it any more. */
+/** `attempt`, from 1, of the segment; `now`: absent where there is no other; `signal`: nobody waits for it any more. */
 export interface Attempt {
   attempt: number;
+  now?: AttemptNow;
   signal?: AbortSignal;
 }
 
@@ -72,7 +73,7 @@ export class Acts {
   readonly #claim: () => Promise<void>;
   readonly #attempt: number;
   readonly #signal: AbortSignal;
-  readonly #now = attemptNow();
+  readonly #now: AttemptNow | undefined;
   #hasBegun = false;
   readonly #until = Date.now() + SEGMENT_MS;
   readonly #underWay = new Map<UnderWay, Promise<unknown>>();
@@ -82,11 +83,12 @@ export class Acts {
   readonly #rows = new WaitingRows();
 
   /** `claim`: commits all there is. */
-  constructor(steps: ActingSteps, input: RunInput, claim: () => Promise<void>, { attempt, signal = never }: Attempt) {
+  constructor(steps: ActingSteps, input: RunInput, claim: () => Promise<void>, { attempt, now, signal = never }: Attempt) {
     this.#steps = steps;
     this.#input = input;
     this.#claim = claim;
     this.#attempt = attempt;
+    this.#now = now;
     this.#signal = signal;
     signal.addEventListener('abort', () => void this.leave(), { once: true });
   }
@@ -120,10 +122,10 @@ export class Acts {
     const { key } = effect;
     this.#hasBegun = true;
     const keepEnd = await this.#steps.keepState(this.#input, effect, this.#rows);
-    this.#now.sign();
+    this.#now?.sign();
     await this.#claim();
     crashPoint('act.claimed', { handle, key });
-    this.#now.check();
+    this.#now?.check();
     // Nobody waits for it here any more, and nothing of it has begun.
     if (this.#signal.aborted && !act.isCancelled) return { goesOn: true, isBegun: false };
     const timer = setTimeout(() => act.told.abort(), Math.max(ACT_MS, this.#until - Date.now()));
@@ -136,7 +138,7 @@ export class Acts {
     try {
       const value = await this.#steps.perform(this.#input, effect, {
         signal: act.told.signal,
-        checkAttempt: this.#now.check,
+        checkAttempt: () => this.#now?.check(),
         ends: () => act.isCancelled,
         log: (chunks) => void this.#chunks.push(...chunks),
       });

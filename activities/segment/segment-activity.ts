@@ -4,10 +4,21 @@ import { activityInfo, Context } from '@temporalio/activity';
 import type { SegmentRequest, SegmentResult } from '../../interpreter/contract.ts';
 import type { RunInput } from '../../interpreter/host.ts';
 import { CommitRefused } from '../../prisma/store/contract/journal-conflict.ts';
+import { type AttemptNow, attemptNow, LeftBehind } from '../../world/processes/overtaken.ts';
+import { leftBehind } from '../steps/failures.ts';
 import { runSegment, type SegmentParts } from './run-segment.ts';
 
 /** Ends a run whose record the store refuses. */
 export type EndRefused = (handle: string, error: unknown) => Promise<void>;
+
+/** Whoever goes on with it comes at once. */
+function attemptOf(scheduledAtMs: number): AttemptNow {
+  try {
+    return attemptNow(scheduledAtMs);
+  } catch (error) {
+    throw error instanceof LeftBehind ? leftBehind(error) : error;
+  }
+}
 
 const LEAVES_WITHIN_MS = 10_000;
 
@@ -23,10 +34,12 @@ export function segmentActivity({
   return async (input, request) => {
     const key = `${input.handle} ${request.key}`;
     const { cancellationSignal: signal } = Context.current();
+    const { attempt, currentAttemptScheduledTimestampMs } = activityInfo();
+    const now = attemptOf(currentAttemptScheduledTimestampMs);
     // One that Temporal has given up, and asks for again, leaves what it has begun.
     const before = underWay.get(key);
     if (before !== undefined) await Promise.race([before, sleep(LEAVES_WITHIN_MS, undefined, { ref: false })]);
-    const running = runSegment(parts, input, request, { attempt: activityInfo().attempt, signal });
+    const running = runSegment(parts, input, request, { attempt, now, signal });
     const ended = running.catch(() => undefined);
     underWay.set(key, ended);
     try {

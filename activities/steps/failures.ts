@@ -21,8 +21,8 @@ export async function guarded<Result>(run: () => Promise<Result>): Promise<Resul
   }
 }
 
-/** The process of the step goes on: the next attempt is to come at once. */
-const leftBehind = ({ message }: LeftBehind): ApplicationFailure =>
+/** Somebody else goes on with it: the next attempt is to come at once. */
+export const leftBehind = ({ message }: LeftBehind): ApplicationFailure =>
   ApplicationFailure.create({ message, type: 'LeftBehind', nextRetryDelay: '100ms' });
 
 /** A step that was told to end says so in its own way. */

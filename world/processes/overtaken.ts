@@ -13,13 +13,20 @@ const lookMs = 1_000;
 const stillMs = 8_000;
 /** What begins so soon after it was handed over while nothing moved. */
 const handedOverMs = 300;
+/** For so long after it, what was meant for this process while it stood still may yet reach it, by way of its sockets. */
+const arrivesMs = 60_000;
 
 let lookedAt: number | undefined;
 let stillUntil = Number.NEGATIVE_INFINITY;
+/** The same by the clock of the machine, ms since 1970. */
+let stillUntilTime = Number.NEGATIVE_INFINITY;
 
 function look(): void {
   const now = performance.now();
-  if (lookedAt !== undefined && now - lookedAt > stillMs) stillUntil = now;
+  if (lookedAt !== undefined && now - lookedAt > stillMs) {
+    stillUntil = now;
+    stillUntilTime = Date.now();
+  }
   lookedAt = now;
 }
 
@@ -46,9 +53,15 @@ export interface AttemptNow {
   sign: () => void;
 }
 
-/** An attempt that begins now. One that says nothing for as long as one that stands still is taken for lost, too. */
-export function attemptNow(): AttemptNow {
+/**
+ * An attempt that begins now, and that the server scheduled at `scheduledAtMs` (ms since 1970). One that says nothing for
+ * as long as one that stands still is taken for lost, too. Throws `LeftBehind` where it was scheduled before this process
+ * moved again: it may have been handed over to it, and to somebody else since.
+ */
+export function attemptNow(scheduledAtMs: number): AttemptNow {
   const hasStoodStill = sinceNow();
+  if (performance.now() - stillUntil < arrivesMs && scheduledAtMs <= stillUntilTime)
+    throw new LeftBehind('its worker stood still when it was scheduled, and another attempt may have begun');
   let signedAt = performance.now();
   const check = (): void => {
     if (hasStoodStill()) throw new LeftBehind('its worker has stood still, and another attempt may have begun');
