@@ -96,7 +96,7 @@ const unhurried = {
     'test/server/questions/{approval,second-answer,whole-action}.test.ts',
     'test/server/replay/{outlasting,same-trace,side-by-side}.test.ts',
     'test/server/steering/{fork,legible,retry-items,shared-project,undo}.test.ts',
-    'test/server/steps/{over,own-process,silent}.test.ts',
+    'test/server/steps/{loaded,over,own-process,silent}.test.ts',
     'test/server/values/large-numbers.test.ts',
     'test/server/workers/{ending,large,large-lists,versions}.test.ts',
   ],

@@ -220,7 +220,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   });
   const running = workers.map((worker) => worker.run());
   background.open(store, askRunOf(client));
-  kept?.open(askStepOf(client));
+  kept?.open(askStepOf(client, store));
   const feed = new EventFeed({ store, say });
   if (parts.only === undefined) void prepare(parts);
   const jobs =

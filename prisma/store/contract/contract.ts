@@ -256,6 +256,8 @@ export interface Store {
     waits(handle: string, now: number): Promise<Warning[]>;
     /** Of the steps that began last, those that have not ended, in order. */
     underWay(handle: string): Promise<StepStarted[]>;
+    /** Whether a step has begun, and has not ended. */
+    isUnderWay(handle: string, key: string): Promise<boolean>;
     /**
      * Stored and future events in order, until the run has finished or `signal` aborts. A parallel
      * branch's number that becomes visible late is yielded late; the run's last event comes last.

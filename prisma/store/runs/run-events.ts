@@ -75,6 +75,15 @@ export function runEvents(database: Database, announcer: Announcer, listener: Li
 
     underWay: (handle) => underWay(database, handle),
 
+    async isUnderWay(handle, key) {
+      const [latest] = await database.query<{ type: RunEvent['type'] }>(
+        `select type from run_events
+         where handle = $1 and type in ('step-started', 'step-finished') and event ->> 'key' = $2 order by seq desc limit 1`,
+        [handle, key],
+      );
+      return latest?.type === 'step-started';
+    },
+
     follow: (handle, options) => follow(database, listener, handle, options.after ?? -1, options.signal),
   };
 }
