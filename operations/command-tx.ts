@@ -6,6 +6,7 @@ import { DatabaseError } from 'pg';
 import { eventMatcher } from '../language/events/event-glob.ts';
 import type { Json } from '../language/json.ts';
 import { defined } from '../language/defined.ts';
+import { isAway } from '../prisma/store/connection/unavailable.ts';
 import { Failure } from '../world/failures/failures.ts';
 import type { Command, CommandContext } from './command.ts';
 import { publishEvent } from './events/publish-event.ts';
@@ -40,7 +41,7 @@ export class CommandTx implements Tx {
     try {
       return await session.attempt<Row>(asked, values);
     } catch (error) {
-      if (!(error instanceof DatabaseError)) throw error;
+      if (!(error instanceof DatabaseError) || isAway(error)) throw error;
       const { message, code = '', constraint } = error;
       throw new Failure('STATEMENT_REFUSED', `${name}: the database refused a statement: ${message}`, {
         details: { sqlState: code, ...defined({ constraint }) },

@@ -75,7 +75,7 @@ export class OwnProcesses {
       if (late.signal.aborted)
         throw new Failure('STEP_TIMEOUT', `${own.name} took longer than ${timeoutMs} ms; give the step more time`);
       await output.drain();
-      throw failureOf(own, ending, output);
+      throw server.lost ?? failureOf(own, ending, output);
     } finally {
       clearTimeout(timer);
       if (signal.aborted) await this.#end(child);

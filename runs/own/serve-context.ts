@@ -8,8 +8,10 @@ import { valueBytesMax } from '../../language/limits.ts';
 import { StepOver } from '../../operations/step-over.ts';
 import type { Context } from '../../operations/command.ts';
 import type { LeaveLease } from '../../operations/lease-terms.ts';
+import { isAway } from '../../prisma/store/connection/unavailable.ts';
 import type { OwnCommand } from '../../services/commands/own-commands.ts';
 import { Failure } from '../../world/failures/failures.ts';
+import { LeftBehind } from '../../world/processes/overtaken.ts';
 import type { Asked } from './own-messages.ts';
 
 type Stated = Pick<OwnCommand, 'name'>;
@@ -24,13 +26,28 @@ export class ContextServer {
   /** By the number of the call. */
   readonly #aborting = new Map<number, AbortController>();
   readonly #ending = new AbortController();
+  #lost: Error | null = null;
 
   constructor(own: Stated, context: Context) {
     this.#own = own;
     this.#context = context;
   }
 
-  answer(asked: Asked): Promise<Json> {
+  /** Of what was asked, that which nobody could do now, or somebody else does: no fault of the command, which is to be tried again. */
+  get lost(): Error | null {
+    return this.#lost;
+  }
+
+  async answer(asked: Asked): Promise<Json> {
+    try {
+      return await this.#answerOf(asked);
+    } catch (error) {
+      if (error instanceof LeftBehind || (error instanceof Error && isAway(error))) this.#lost ??= error;
+      throw error;
+    }
+  }
+
+  #answerOf(asked: Asked): Promise<Json> {
     // It may wait for long, and what else is asked meanwhile does not.
     if (asked.what === 'lease') return this.#lease(asked);
     if (asked.what === 'abort') {

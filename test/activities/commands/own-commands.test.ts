@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseError } from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createRegistry, type Registry } from '../../../operations/registry.ts';
 import type { CommandContext } from '../../../operations/command.ts';
@@ -9,6 +10,7 @@ import { toolsFor } from '../../../activities/turns/turn-options.ts';
 import type { Json } from '../../../language/json.ts';
 import { runProjectConfig, trustedCode } from '../../../services/config/project-config.ts';
 import { ownCommands } from '../../../runs/own/own-commands.ts';
+import { LeftBehind } from '../../../world/processes/overtaken.ts';
 import { OwnProcesses } from '../../../runs/own/own-processes.ts';
 import { commandContext } from '../harness/command-context.ts';
 
@@ -75,6 +77,8 @@ export default {
     own('blocked', () => spawnSync('sleep', ['30'])),
     own('starts', () => { const { pid } = spawn('sleep', ['60'], { stdio: 'ignore' }); console.log(pid); return new Promise(() => undefined); }),
     own('leaves-timer', () => { setTimeout(() => { throw new Error('too late'); }, 300); return process.pid; }),
+    own('queries', (_params, { tx }) => tx.query('select 1')),
+    own('queries-anyway', (_params, { tx }) => tx.query('select 1').catch(({ message }) => message)),
     own('count', () => ({ calls: (calls += 1), pid: process.pid, word })),
     own('prints', () => { console.log('said'); console.error('complained'); console.log(process.env.OWN_API_KEY); return null; }),
     own('rejected-alone', async () => { Promise.reject(new Error('left alone')); await new Promise((r) => setTimeout(r, 20)); return 'fine'; }),
@@ -209,6 +213,29 @@ test('a check of parameters that throws fails the step', async () => {
     code: 'ACTIVITY_FAILED',
     message: 'own/params-check: the check broke',
   });
+});
+
+/** As `pg` says that it cannot, and Postgres that it is about to end. */
+const gone = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+const ending = Object.assign(new DatabaseError('terminating connection', 1, 'error'), { code: '57P01' });
+const refusing = (error: Error): Over => {
+  const { session } = commandContext(folder);
+  const done = () => Promise.resolve();
+  return { session: { ...session, mark: done, keep: done, takeBack: done, attempt: () => Promise.reject(error) } };
+};
+
+test.each([
+  ['a database that is away', gone],
+  ['one that ends', ending],
+  ['another attempt at its step', new LeftBehind('another attempt has begun')],
+])('it does not fail by %s, and is tried again', async (_what, error) => {
+  expect(await perform('queries', {}, refusing(error))).toBe(error);
+  expect(await perform('queries-anyway', {}, refusing(error))).toEqual({ value: error.message });
+});
+
+test('it fails by a statement that is wrong', async () => {
+  const wrong = Object.assign(new DatabaseError('no such table', 1, 'error'), { code: '42P01' });
+  expect(await perform('queries', {}, refusing(wrong))).toMatchObject({ code: 'STATEMENT_REFUSED' });
 });
 
 test('one that does not end is told, and left when its time is over', async () => {
