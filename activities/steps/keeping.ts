@@ -17,12 +17,12 @@ export const keepingIn = (processes: KeptProcesses | undefined, signal: AbortSig
 export const keepingOfCall = (keeping: Keeping | undefined): { keeping?: Keeping } =>
   keeping === undefined ? {} : { keeping: { ...keeping, onUnknown: 'tell' } };
 
-/** Whether an earlier attempt has left a process, with which the command goes on. */
+/** Whether an earlier attempt has left a process, running or ended, with which the command goes on. */
 export function isProcessLeft(
   command: Command | undefined,
   params: JsonObject,
   { keeping, run, key }: CommandContext,
 ): boolean {
   if (keeping === undefined || command?.keepsProcess?.(params) !== true) return false;
-  return keeping.processes.find(run.handle, key) !== null;
+  return keeping.processes.hasAny(run.handle, key);
 }

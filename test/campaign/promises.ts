@@ -58,7 +58,7 @@ export const PROMISES: readonly Promised[] = [
     channels: ['heard'],
   },
   {
-    what: 'a shell command: a shell step, `code/shell/execute`, or `spawn` in a command of a project',
+    what: 'a shell command: a shell step, `code/shell/execute`, a check of `code/verify`, or `spawn` in a command of a project',
     happens: 'exactly once while its host lives',
     because:
       'its process outlives its worker; the next worker goes on with it, or takes its outcome ([processes of steps](#processes-of-steps))',

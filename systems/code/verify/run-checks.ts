@@ -99,7 +99,7 @@ async function runCheck(
   };
 }
 
-/** Each has a log of its own, beside the step's, because one process writes one log. */
+/** Each has a log of its own, beside the step's, because one process writes one log, and outlives the worker by itself. */
 async function start(
   { name, command, args, env }: Check,
   folder: string,
@@ -107,6 +107,7 @@ async function start(
 ): Promise<ShellResult> {
   if (timeoutMs <= 0)
     throw new Failure('STEP_TIMEOUT', `the time of the step was over before "${name}" began; raise timeoutMs`);
+  const { keeping } = context;
   return runShell(
     {
       command,
@@ -114,8 +115,14 @@ async function start(
       ...surroundings(env, folder),
       timeoutMs,
       captureBytes: SHELL_BOUNDS.captureBytesMax,
+      isKept: true,
     },
-    { ...context, key: `${context.key}/${name.replaceAll(/\W/g, '-')}` },
+    {
+      ...context,
+      key: `${context.key}/${name.replaceAll(/\W/g, '-')}`,
+      // Of checks before which its worker was lost, nobody has to be asked: none of them has begun.
+      ...(keeping === undefined ? {} : { keeping: { processes: keeping.processes, ends: keeping.ends } }),
+    },
   );
 }
 

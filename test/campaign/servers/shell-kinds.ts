@@ -93,6 +93,16 @@ export const shellKinds = {
   spawned: {
     definition: once('spawned', [command('camp/spawned', { id: '$id', out: '$out' }), row('after')]),
   },
+  verified: {
+    definition: once('verified', [
+      command('code/write', {
+        path: 'checked/$id/package.json',
+        content: '{"scripts":{"test":"echo $id verified-begun >> $out; sleep 0.4; echo $id verified >> $out"}}',
+      }),
+      command('code/verify', { path: 'checked/$id' }, { outputTo: 'verified' }),
+      row('$verified.success'),
+    ]),
+  },
   abandoned: {
     company: 'abandons',
     definition: once('abandoned', [

@@ -1,5 +1,5 @@
 /** Processes of steps outlive their worker: killed, replaced by a new build, or cancelled while there is none. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -60,6 +60,46 @@ test('a step whose worker is killed again and again runs once, and its log is wh
   const logged = await harness.store.logs.read(handle, 'combined', 0, 1_000);
   expect(logged.filter((line) => !line.startsWith('sentinel:'))).toEqual(parts.map((part) => `part ${part}`));
   expect(logged.filter((line) => line.startsWith('sentinel:')).length).toBeLessThanOrEqual(3);
+});
+
+test('checks of a project whose worker is killed run once each, and the last of them with the one after', async () => {
+  const harness = await openHarness();
+  const at = (...names: string[]): string => join(harness.project, ...names);
+  const effects = at('effects');
+  const runs = (name: string): string =>
+    `echo begun ${name} >> ${effects}; until [ -e ${at(`${name}-may-end`)} ]; do sleep 0.1; done; echo ended ${name} >> ${effects}`;
+  mkdirSync(at('node_modules', '.bin'), { recursive: true });
+  writeFileSync(at('tsconfig.json'), '{}');
+  writeFileSync(at('node_modules', '.bin', 'tsc'), `#!/bin/sh\n${runs('types')}\n`, { mode: 0o755 });
+  writeFileSync(at('package.json'), JSON.stringify({ scripts: { test: runs('tests') } }));
+  let worker = await harness.startWorker();
+  const handle = await harness.start(
+    once('checked', [{ type: 'command', command: 'code/verify', params: {}, outputTo: 'checked' }]),
+  );
+  const killed = async (): Promise<void> => {
+    await worker.kill9();
+    worker = await harness.startWorker();
+  };
+  await until(() => linesOf(effects).length === 1);
+  await killed();
+  writeFileSync(at('types-may-end'), '');
+  await until(() => linesOf(effects).length === 3, 60_000);
+  await killed();
+  writeFileSync(at('tests-may-end'), '');
+  const { outcome, outputs } = await harness.result(handle);
+  expect({ outcome, outputs }).toMatchObject({
+    outcome: 'completed',
+    outputs: {
+      checked: {
+        success: true,
+        checks: [
+          { name: 'typescript', success: true },
+          { name: 'npm test', success: true },
+        ],
+      },
+    },
+  });
+  expect(linesOf(effects)).toEqual(['begun types', 'ended types', 'begun tests', 'ended tests']);
 });
 
 test('a run that is cancelled while there is no worker leaves no process, and nothing of it on disk', async () => {

@@ -75,6 +75,12 @@ export class KeptProcesses {
     return KeptFolder.find(this.root, keptIdOf(handle, key));
   }
 
+  /** Of a step, or of a command that has several: each under the key of the step, a slash and its own. */
+  hasAny(handle: string, key: string): boolean {
+    if (this.find(handle, key) !== null) return true;
+    return KeptFolder.all(this.root).some(({ start }) => start?.handle === handle && start.key.startsWith(`${key}/`));
+  }
+
   /** Whether its worker died before anything of it could begin. */
   isUnmade(handle: string, key: string): boolean {
     return KeptFolder.isUnmade(this.root, { handle, key });
