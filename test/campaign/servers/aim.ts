@@ -37,6 +37,8 @@ const soonestMs = 5_000;
 const longShareFresh = 0.25;
 const longShare = 0.15;
 const longMs = 9_000;
+/** As few points as these are such that seldom comes to: for them most do, and each for longer. */
+const LAST = { points: 4, share: 0.7, soonestMs: 15_000 } as const;
 /** Passed less often than this for each death, a point is taken as soon as a worker comes to it. */
 const seldom = 0.4;
 
@@ -74,8 +76,11 @@ export class Aim {
   }
 
   plan(act: PlannedDeath['do']): PlannedDeath[] {
-    const isLong = this.#chance.isLess(this.neverReached.length > 0 ? longShareFresh : longShare);
-    const soonest = isLong ? longMs : this.neverReached.length > 0 ? waitsForFreshMs : this.#chance.upTo(soonestMs);
+    const left = this.neverReached.length;
+    const isLast = left > 0 && left <= LAST.points;
+    const isLong = this.#chance.isLess(isLast ? LAST.share : left > 0 ? longShareFresh : longShare);
+    const forLong = isLast ? LAST.soonestMs : longMs;
+    const soonest = isLong ? forLong : left > 0 ? waitsForFreshMs : this.#chance.upTo(soonestMs);
     const others = [...this.#paired(act), ...this.#any(act)].map((death) => ({ ...death, soonestMs: soonest }));
     const planned = [...this.#fresh(act, isLong), ...others];
     // Whoever was told to leave dies while it does.

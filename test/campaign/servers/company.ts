@@ -149,7 +149,7 @@ const KEEP: { readonly [company in Company]: Keep } = {
   },
 };
 
-const toldWithinMs = 60_000;
+const toldWithinMs = 240_000;
 const listedWithinMs = 4_000;
 const orphanedWithinMs = 6_000;
 const orphanLookMs = 50;

@@ -206,6 +206,9 @@ const UNKNOWN_SHELL = 'skipped SHELL_OUTCOME_UNKNOWN';
 /** A call that was in doubt is decided upon again, under a key of its own. */
 const REPEATED_CALL = /\/call\.\d+(?:#[\d.]+)? command/;
 
+/** A step says of its log that the database was away while it was to be written. */
+const withoutOutage = (name: string, field: unknown): unknown => (name === 'logIncomplete' ? undefined : field);
+
 export function seenOf(counted: Counted, id: string, handle: string): Expected | null {
   const run = counted.runs.get(handle);
   if (run === undefined || run.finishedAt === null) return null;
@@ -225,7 +228,7 @@ export function seenOf(counted: Counted, id: string, handle: string): Expected |
   const nested = [...counted.runs.keys()].filter((other) => other.startsWith(`${handle}/`)).toSorted();
   return {
     shape: shape(handle),
-    outputs: JSON.parse(nameless(JSON.stringify(steady(run.outputs)), id, handle)) as Json,
+    outputs: JSON.parse(nameless(JSON.stringify(steady(run.outputs), withoutOutage), id, handle)) as Json,
     outcome: `${run.status} ${run.outcome ?? ''} ${run.limit ?? ''} ${run.failure?.code ?? ''} ${run.iterations}`,
     effects,
     nested: new Map(nested.map((other) => [other.slice(handle.length), shape(other)])),
