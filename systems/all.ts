@@ -7,6 +7,7 @@ export { git } from './git/system.ts';
 export { health } from './health/system.ts';
 export { models } from './models/system.ts';
 export { pages } from './pages/system.ts';
+export { persona } from './persona/system.ts';
 export { runs } from './runs/system.ts';
 export { shell } from './shell/system.ts';
 export { workspaces } from './workspaces/system.ts';

@@ -172,6 +172,15 @@ export const POWERS: readonly Power[] = [
     },
   },
   {
+    what: 'make personas that are models, and say whom a persona trusts',
+    verbs: [],
+    commands: ['persona/create', 'persona/trust'],
+    tools: [],
+    model: 'no',
+    process: 'no',
+    agent: NONE,
+  },
+  {
     what: 'save definitions under names',
     verbs: ['save', 'saved delete'],
     commands: ['sentinel/create', 'sentinel/delete'],
