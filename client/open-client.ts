@@ -7,9 +7,9 @@ import type { RunServices } from '../runs/start-run.ts';
 import { SentinelClient, type InboxQuery } from './client.ts';
 import { connectionsOf } from './connect.ts';
 import type {
-  InboxItem,
   KeptEvent,
   KeptQuery,
+  ListedItem,
   LogLine,
   LogQuery,
   PlaceInLease,
@@ -163,10 +163,10 @@ export class OpenClient extends SentinelClient {
     return (await performCommand<{ deleted: boolean }>(this, 'sentinel/delete', { name }, { by })).deleted;
   }
 
-  /** The inbox as the command of that name gives it. */
-  async peek({ persona: personaId, ...query }: InboxQuery & { id?: string }, by: string): Promise<InboxItem[]> {
-    const items = await performCommand(this, 'inbox/peek', defined({ ...query, personaId }), { by });
-    return items as unknown as InboxItem[];
+  /** What personas are asked, told and given to do, newest first. */
+  async listInbox({ persona: personaId, ...query }: InboxQuery & { id?: string }, by: string): Promise<ListedItem[]> {
+    const items = await performCommand(this, 'inbox/list', defined({ ...query, personaId }), { by });
+    return items as unknown as ListedItem[];
   }
 
   /** What the command of a run gave that `startCommandRun` has started, however large. */

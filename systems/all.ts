@@ -5,6 +5,7 @@ export { data } from './data/system.ts';
 export { datasets } from './datasets/system.ts';
 export { git } from './git/system.ts';
 export { health } from './health/system.ts';
+export { inbox } from './inbox/system.ts';
 export { models } from './models/system.ts';
 export { pages } from './pages/system.ts';
 export { persona } from './persona/system.ts';

@@ -1,6 +1,6 @@
 /** `sentinel inbox`, and `sentinel inbox show HANDLE [ID]`. */
 import type { Command } from 'commander';
-import type { InboxItem } from '../../client/contract/shown.ts';
+import type { InboxItem, ListedItem } from '../../client/contract/shown.ts';
 import { briefLines, valueLines } from '../../language/events/shown-value.ts';
 import { defined } from '../../language/defined.ts';
 import { ClientError } from '../../client/client.ts';
@@ -96,7 +96,7 @@ async function clearOne(given: string, id: string | undefined, options: Options)
     await client.find(handle);
     if (id !== undefined) {
       const by = await speakerHere(undefined, output);
-      refuseUnlessTold(await client.peek({ handle, id, all: true }, by), handle, id);
+      refuseUnlessTold(await client.listInbox({ handle, id, all: true }, by), handle, id);
     }
     const seen = await client.clearInbox({ handle, ...defined({ id }) });
     output.object({ ok: true, seen });
@@ -105,8 +105,8 @@ async function clearOne(given: string, id: string | undefined, options: Options)
 }
 
 /** Nothing happens to an id that is no message's: whoever typed it is told. One that was seen before stays seen. */
-function refuseUnlessTold(found: readonly InboxItem[], handle: string, id: string): void {
-  const items = found.filter((item) => item.handle === handle);
+function refuseUnlessTold(found: readonly ListedItem[], handle: string, id: string): void {
+  const items = found.filter((item) => item.by === null && item.handle === handle);
   if (items.some(({ state }) => state === 'told' || state === 'seen')) return;
   throw items.length === 0
     ? new ClientError(
@@ -129,23 +129,31 @@ async function inbox(options: Options): Promise<void> {
       return;
     }
     const by = await speakerHere(persona, output);
-    const items = await client.peek({ all, ...defined({ persona }) }, by);
+    const items = await client.listInbox({ all, ...defined({ persona }) }, by);
     output.object(items);
     if (items.length === 0) output.line(all ? 'Nothing was asked or told yet.' : 'Nothing waits for an answer.');
     for (const item of items) showBriefly(item, output);
   });
 }
 
-function showBriefly(item: InboxItem, output: Output): void {
+function showBriefly(item: ListedItem, output: Output): void {
   const { line, paint } = output;
-  const { handle, id, state } = item;
   showHead(item, output);
   for (const text of briefLines(item.show)) line(`      ${text}`);
+  if (item.by !== null) {
+    const { itemId, kind, by, handle, takenBy } = item;
+    const from = handle === null ? by : `${by} (run ${handle})`;
+    line(paint.dim(`    ${itemId}  ${kind} from ${from}${takenBy === null ? '' : `, with ${takenBy}`}`));
+    return;
+  }
+  const { handle, id, state } = item;
   showTimes(item, output);
   for (const text of state === 'open' ? howToAnswer(item) : [paint.dim(`${handle} ${id}`)]) line(`    ${text}`);
 }
 
-function showHead({ state, message, priority, persona }: InboxItem, { line, paint }: Output): void {
+function showHead(
+  { state, message, priority, persona }: Pick<ListedItem, 'state' | 'message' | 'priority' | 'persona'>,
+  { line, paint }: Output): void {
   const mark = state === 'open' ? paint.warn('?') : paint.dim('·');
   line(`${mark} ${paint.strong(oneLine(message))}  ${paint.dim(`${priority}, for ${persona}, ${state}`)}`);
 }

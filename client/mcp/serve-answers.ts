@@ -15,14 +15,15 @@ export function addAnswering(server: McpServer, { client, allowApprove }: Served
   server.registerTool(
     'inbox',
     {
-      description: 'What runs ask: each question with its run, its id, and the choices there are.',
+      description:
+        'What runs ask, each question with its run, its id, and the choices there are; and what was posted for personas.',
       inputSchema: {
         handle: z.string().optional().describe('Only what this run asks, and those nested in it.'),
         all: z.boolean().default(false).describe('Settled questions, too.'),
       },
       annotations: { readOnlyHint: true },
     },
-    async ({ handle, all }) => said({ items: await client.peek({ all, ...defined({ handle }) }, callerOf(server)) }),
+    async ({ handle, all }) => said({ items: await client.listInbox({ all, ...defined({ handle }) }, callerOf(server)) }),
   );
   server.registerTool(
     'answer',

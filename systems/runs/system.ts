@@ -2,7 +2,6 @@
 import { defineSystem } from '../../operations/system.ts';
 import { sentinelCommands } from './commands.ts';
 import { controlCommands } from './control.ts';
-import { inboxCommands } from './inbox.ts';
 import { savedCommands } from './saved.ts';
 import { savingCommands } from './saving.ts';
 import { speakingCommands } from './speaking.ts';
@@ -20,6 +19,5 @@ export const runs = defineSystem({
     ...stepCommands,
     ...savingCommands,
     ...savedCommands,
-    ...inboxCommands,
   ],
 });

@@ -16,7 +16,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'cli/verbs/data.ts data/read': 'the verb is the door to this command',
   'cli/verbs/data.ts data/delete': 'the verb is the door to this command',
   'client/client.ts inbox/acknowledge': 'the method is the door to this command',
-  'client/open-client.ts inbox/peek': 'the method is the door to this command',
+  'client/open-client.ts inbox/list': 'the method is the door to this command',
   'client/open-client.ts sentinel/load': 'the method is the door to this command',
   'client/open-client.ts sentinel/delete': 'the method is the door to this command',
   'interpreter/walk/join.ts sentinel/status': 'a `join` step is what a model does that looks at runs with it',

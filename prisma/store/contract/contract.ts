@@ -175,6 +175,8 @@ export interface InboxListQuery {
   all?: boolean;
   /** Only of runs that work there. */
   project?: string;
+  /** The most pressing first, of these the oldest; the newest first where it is left out. */
+  order?: 'next';
   limit?: number;
 }
 

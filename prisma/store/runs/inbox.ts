@@ -160,9 +160,11 @@ const toItem = (row: Row): InboxItem => ({
 /** A question whose run has ended without settling it (its workflow was terminated) waits for nobody. */
 const IS_WAITING = `inbox.state = 'told' or (inbox.state = 'open' and not exists (select 1 from runs where runs.handle = inbox.handle and runs.finished_at is not null))`;
 
+const NEXT = `array_position(array['urgent', 'high', 'normal', 'low'], inbox.priority), inbox.position`;
+
 export function inbox(database: Database): Store['inbox'] {
   return {
-    async list({ persona, handle, id, project, limit = LIST_MAX, all = false }, session) {
+    async list({ persona, handle, id, project, order, limit = LIST_MAX, all = false }, session) {
       const conditions: string[] = all ? [] : [`(${IS_WAITING})`];
       const values: unknown[] = [];
       const add = (value: unknown): string => `$${values.push(value)}`;
@@ -177,7 +179,7 @@ export function inbox(database: Database): Store['inbox'] {
           `exists (select 1 from runs where runs.handle = inbox.handle and runs.project = ${add(withoutNul(project))})`,
         );
       const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
-      const text = `select ${COLUMNS} from inbox ${where} order by inbox.position desc limit ${add(Math.min(limit, LIST_MAX))}`;
+      const text = `select ${COLUMNS} from inbox ${where} order by ${order === 'next' ? NEXT : 'inbox.position desc'} limit ${add(Math.min(limit, LIST_MAX))}`;
       const rows = await (session === undefined ? database.query<Row>(text, values) : session.read<Row>(text, values));
       return rows.map(toItem);
     },

@@ -78,7 +78,7 @@ describe('the inbox', () => {
     await told('inbox-one', '/one');
     await told('inbox-two', '/two');
     const items = async (params: JsonObject = {}, over: Partial<CommandContext> = {}): Promise<unknown[]> =>
-      ((await run('inbox/peek', { personaId: 'inbox-ada', ...params }, over)) as JsonObject[]).map(
+      ((await run('inbox/list', { personaId: 'inbox-ada', ...params }, over)) as JsonObject[]).map(
         (item) => item['handle'],
       );
     expect(await items()).toEqual(['inbox-two', 'inbox-one']);
