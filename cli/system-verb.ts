@@ -1,7 +1,8 @@
 /** `sentinel SYSTEM VERB …`: the verbs that systems state, ours and those of a project, each of which performs a command of its system. */
 import { type Command, Option } from 'commander';
 import type { ListedCommand } from '../client/lookup/command-list.ts';
-import type { Json, JsonObject } from '../language/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
+import type { Definition } from '../language/model.ts';
 import type { Verb } from '../operations/system.ts';
 import { configFileOf } from '../services/config/project-file.ts';
 import { builtInOutline, type SystemOutline } from '../systems/catalogue.ts';
@@ -60,7 +61,7 @@ interface Shape {
 
 export function defineSystemVerbs(parent: Command, { name, summary, verbs, commands }: SystemWithVerbs): void {
   parent.description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
-  for (const [verb, { summary: line, command, args = [] }] of Object.entries(verbs)) {
+  for (const [verb, { summary: line, command, args = [], starts }] of Object.entries(verbs)) {
     const own = commands.find((one) => one.name === command);
     if (own === undefined) throw new Error(`bug: the verb "${verb}" has no command`);
     const { properties = {}, required = [] } = (own.params ?? {}) as {
@@ -76,7 +77,9 @@ export function defineSystemVerbs(parent: Command, { name, summary, verbs, comma
       .option('--json', 'print JSON alone on stdout')
       .exitOverride()
       .configureOutput({ writeErr: () => undefined });
-    declareKind(defined, own.permission === 'read' && own.speed === 'quick' ? 'looks' : 'acts');
+    const kind = own.permission === 'read' && own.speed === 'quick' ? 'looks' : 'acts';
+    declareKind(defined, (options) => ('run' in options ? 'acts' : kind));
+    if (starts !== undefined) defined.option('--run', 'run the first definition that is found, and follow it');
     for (const arg of args)
       defined.argument(required.includes(arg) ? `<${arg}>` : `[${arg}]`, properties[arg]?.description);
     for (const [param, field] of Object.entries(properties))
@@ -84,8 +87,10 @@ export function defineSystemVerbs(parent: Command, { name, summary, verbs, comma
     defined.addOption(speakerOption('--as <persona>', 'who performs it'));
     defined.action(async (...given: unknown[]) => {
       const words = given.slice(0, args.length) as (string | undefined)[];
-      const options = given[args.length] as { [option: string]: unknown; json?: boolean; as?: string };
-      await act(`${name} ${verb}`, own, paramsOf(shape, args, words, options), options);
+      const options = given[args.length] as { [option: string]: unknown } & Options;
+      const asked = { verb: `${name} ${verb}`, own, params: paramsOf(shape, args, words, options) };
+      if (options.run === true) process.exitCode = await runFound(asked, starts ?? [], options);
+      else await act(asked, options);
     });
   }
 }
@@ -126,12 +131,46 @@ function read(param: string, text: string, type: string | undefined): Json {
   return givenJson(`--${flag(param)}`, text, `it takes a value of the type "${type}"`);
 }
 
-async function act(
-  verb: string,
-  own: ListedCommand,
-  params: JsonObject,
-  options: { json?: boolean; as?: string },
-): Promise<void> {
+interface Options {
+  json?: boolean;
+  as?: string;
+  run?: boolean;
+}
+
+interface Asked {
+  verb: string;
+  own: ListedCommand;
+  params: JsonObject;
+}
+
+/** The exit code of the run. */
+async function runFound({ own, params }: Asked, starts: readonly string[], options: Options): Promise<number> {
+  const output = openOutput({ ...options, streams: true });
+  const by = await speakerHere(options.as, output);
+  const [{ performCommand }, { watchRun }, { ClientError }] = await Promise.all([
+    import('../client/perform.ts'),
+    import('./following/watch-run.ts'),
+    import('../runs/client-error.ts'),
+  ]);
+  return withClient(output, async (client) => {
+    const found = await performCommand(client, own.name, params, { by });
+    const definition = firstIn(found, starts);
+    if (definition === null)
+      throw new ClientError('NOT_FOUND', `${own.name} found no definition; ask in other words, or look without --run.`);
+    const { handle } = await client.start(definition as unknown as Definition, { project: process.cwd(), persona: by });
+    return watchRun(client, handle, output);
+  });
+}
+
+function firstIn(found: Json, path: readonly string[]): JsonObject | null {
+  for (const item of Array.isArray(found) ? found : []) {
+    const at = path.reduce<Json>((value, name) => (isJsonObject(value) ? (value[name] ?? null) : null), item);
+    if (isJsonObject(at)) return at;
+  }
+  return null;
+}
+
+async function act({ verb, own, params }: Asked, options: Options): Promise<void> {
   const output = openOutput(options);
   if (own.permission !== 'read') {
     const [{ isWithinStep }, { ClientError }] = await Promise.all([

@@ -11,6 +11,8 @@ export interface Verb {
   summary: string;
   command: string;
   args?: readonly string[];
+  /** Where each item of a list that it gives holds a definition: `--run` runs the first of them. */
+  starts?: readonly string[];
 }
 
 export interface CommandQueue {

@@ -6,6 +6,7 @@ export { datasets } from './datasets/system.ts';
 export { git } from './git/system.ts';
 export { health } from './health/system.ts';
 export { inbox } from './inbox/system.ts';
+export { memory } from './memory/system.ts';
 export { models } from './models/system.ts';
 export { pages } from './pages/system.ts';
 export { persona } from './persona/system.ts';

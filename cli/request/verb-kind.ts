@@ -13,9 +13,10 @@ export type VerbKind = 'looks' | 'acts';
 
 let declared: VerbKind = 'looks';
 
-export function declareKind(command: Command, kind: VerbKind): void {
+/** A function says it by the options that are given. */
+export function declareKind(command: Command, kind: VerbKind | ((options: object) => VerbKind)): void {
   command.hook('preAction', () => {
-    declared = kind;
+    declared = typeof kind === 'string' ? kind : kind(command.opts());
   });
 }
 

@@ -185,6 +185,15 @@ export const POWERS: readonly Power[] = [
     agent: NONE,
   },
   {
+    what: 'recall and change what a persona remembers',
+    verbs: [],
+    commands: ['memory/store', 'memory/recall', 'memory/list', 'memory/share', 'memory/forget'],
+    tools: [],
+    model: 'stores and recalls for the persona of its run, within its project',
+    process: 'recalls',
+    agent: 'no',
+  },
+  {
     what: 'save definitions under names',
     verbs: ['save', 'saved delete'],
     commands: ['sentinel/create', 'sentinel/delete'],

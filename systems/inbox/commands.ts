@@ -101,7 +101,7 @@ const posting: Command[] = [
     speed: 'quick',
     textField: 'itemId',
     textParams: ['message'],
-    doors: ['step', 'model', 'person', 'agent', 'follower', 'background'],
+    doors: ['step', 'model', 'person', 'follower', 'background'],
     params: z.strictObject({
       personaId: Persona.describe('For whom it is.'),
       message: z.string().trim().min(1).max(messageMax).describe('What is to be done, answered or known.'),

@@ -1,7 +1,7 @@
 /**
  * Where the context of model steps comes from. A source is a text: a file or a pattern of files, `data:` and a
  * collection, a command that reads (with its parameters as JSON behind it), `code` for an outline of the project,
- * `memory`. A source that cannot be read is no failure: it is left out, and why is said.
+ * `memory` or `memory:` and a question. A source that cannot be read is no failure: it is left out, and why is said.
  */
 import type { LeftOut } from '../../language/models/left-out.ts';
 import { readJson } from '../../language/expression/json-text.ts';
@@ -36,6 +36,7 @@ const called = ({ context, byModel }: Gathering, name: string, params: JsonObjec
   context.call(name, params, byModel === true ? { confinement: { ...context.confinement, byModel } } : {});
 
 const recordsMax = 50;
+const memoriesMax = 10;
 const filesMax = 100;
 const outlinedMax = 2_000;
 
@@ -60,8 +61,7 @@ function read(source: Source, at: Gathering): Promise<Gathered> | Gathered {
   const text = source.trim();
   const [, word = '', rest = ''] = /^(\S+)\s*([^]*)$/.exec(text) ?? [];
   if (text === '') return missing('a source', 'it is empty');
-  if (/^memory\b/.test(text))
-    return missing(text, 'memories have no store yet; name files, "data:COLLECTION", or commands that read');
+  if (/^memory(?::|$)/.test(text)) return remembered(text, text.slice('memory:'.length).trim(), at);
   if (text === 'code') return outline(rootOf(at.context));
   if (text.startsWith('data:')) return records(text, text.slice('data:'.length).trim(), at);
   if (findCommand(at.context.commands.catalogue, word) !== undefined) return commanded(text, word, rest, at);
@@ -81,6 +81,16 @@ async function records(name: string, collection: string, at: Gathering): Promise
   return Array.isArray(rows) && rows.length > 0
     ? part(name, rows.map((row) => JSON.stringify(withoutPictures(row))).join('\n'))
     : missing(name, `collection "${collection}" has no records`);
+}
+
+/** What the persona of the run remembers, each memory with where it is from: the closest to a question, or the newest. */
+async function remembered(name: string, query: string, at: Gathering): Promise<Gathered> {
+  const found = await (query === ''
+    ? called(at, 'memory/list', { limit: memoriesMax })
+    : called(at, 'memory/recall', { query, limit: memoriesMax }));
+  return Array.isArray(found) && found.length > 0
+    ? part(name, found.map((one) => JSON.stringify(withoutPictures(one))).join('\n'))
+    : missing(name, query === '' ? 'nothing is remembered' : 'nothing that is remembered is close to it');
 }
 
 /** Only what reads: a source is looked at before each pass, and nobody is asked about it. */

@@ -98,8 +98,8 @@ test('files, records, commands that read, values and an outline are collected; w
     (result['leftOut'] as { name: string; why: string }[]).map(({ name, why }) => [name, why]),
   );
   expect(leftOut).toMatchObject({
-    memory: expect.stringContaining('memories have no store yet') as string,
-    'memory:how it began': expect.stringContaining('memories have no store yet') as string,
+    memory: 'nothing is remembered',
+    'memory:how it began': 'nothing that is remembered is close to it',
     'missing.md': expect.stringContaining('does not exist') as string,
     '../outside.md': expect.stringContaining('out of the project') as string,
     'code/write {"path":"a","content":"b"}': expect.stringContaining('"write"') as string,

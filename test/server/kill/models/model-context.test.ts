@@ -49,7 +49,7 @@ test('the context of a pass is collected once, whatever there is when another wo
   expect(second).toContain('as the second pass found it');
   expect(second).toContain('First.');
   const shown = await harness.command('transcript', handle, 'steps.1@1');
-  for (const line of ['as the first pass found it', 'variable found', 'memories have no store yet'])
+  for (const line of ['as the first pass found it', 'variable found', 'nothing is remembered'])
     expect(shown.out).toContain(line);
   expect(JSON.stringify(await harness.history(handle))).not.toContain('pass found it');
 });

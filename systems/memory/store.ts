@@ -1,0 +1,270 @@
+/**
+ * Memories of personas.
+ *
+ * - M1 What is made from a source is made once for a persona.
+ * - M2 What is recalled says where it is from: who made it, in which run, whether a model did, and who shared it.
+ * - M3 A model reads what its own persona remembers from its own project, and what persons told it.
+ */
+import { hash } from 'node:crypto';
+import type { Json } from '../../language/json.ts';
+import type { Context } from '../../operations/command.ts';
+import { withoutNul } from '../../prisma/store/connection/jsonb-text.ts';
+import { closeness, EMBEDDING, signsOf, vectorOf } from './vectors.ts';
+
+/** Of a text that is indexed; Postgres takes no more than 1 MiB of words. */
+const textMax = 20_000;
+/** Candidates by the signs of their vectors, and by their words. */
+const candidatesMax = 200;
+/** After so many days a memory counts half as recent. */
+const HALF_LIFE_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/** What each part adds to a score. */
+const WEIGHTS = { similarity: 0.7, recency: 0.15, goal: 0.15 };
+
+export interface NewMemory {
+  persona: string;
+  type: string;
+  content: Json;
+  tags: readonly string[];
+  /** By which it is found, beside type, tags and content. */
+  words?: string;
+  /** What it is made from; absent: the step that stores it. */
+  source?: string;
+  isUseful?: boolean;
+  origin: Origin;
+}
+
+export interface Origin {
+  by: string;
+  /** The run; null: a person outside of runs. */
+  handle: string | null;
+  byModel: boolean;
+  project: string | null;
+}
+
+export interface Memory {
+  id: string;
+  type: string;
+  content: Json;
+  tags: string[];
+  at: number;
+  origin: { by: string; handle: string | null; byModel: boolean; sharedFrom: string | null };
+}
+
+export interface Recalled extends Memory {
+  score: number;
+  parts: { similarity: number; recency: number; goal: number };
+  /** How its vector was made. */
+  embedding: string;
+}
+
+interface Row {
+  id: string;
+  type: string;
+  content: Json;
+  tags: string[];
+  at: Date;
+  madeBy: string;
+  handle: string | null;
+  byModel: boolean;
+  sharedFrom: string | null;
+}
+
+const COLUMNS = `m.id, m.type, m.content, m.tags, m.at, m.made_by as "madeBy", m.handle, m.by_model as "byModel", m.shared_from as "sharedFrom"`;
+
+const toMemory = ({ at, madeBy, handle, byModel, sharedFrom, ...row }: Row): Memory => ({
+  id: row.id,
+  type: row.type,
+  content: row.content,
+  tags: row.tags,
+  at: at.getTime(),
+  origin: { by: madeBy, handle, byModel, sharedFrom },
+});
+
+const heardBy = ({ caller, run }: Context): string | null =>
+  caller.kind === 'step' && caller.byModel ? run.project : null;
+
+const textOf = ({ type, tags, content, words = '' }: NewMemory): string =>
+  withoutNul([type, words, ...tags, typeof content === 'string' ? content : JSON.stringify(content)].join(' ')).slice(
+    0,
+    textMax,
+  );
+
+const idOf = (persona: string, source: string): string =>
+  `memory-${hash('sha256', `${persona}\n${source}`).slice(0, 16)}`;
+
+/** False: it is there already, and nothing was changed. */
+export async function remember(
+  { tx }: Context,
+  memory: NewMemory & { source: string },
+): Promise<{ id: string; isNew: boolean }> {
+  const { persona, type, content, tags, source, isUseful = true, origin } = memory;
+  const text = textOf(memory);
+  const vector = vectorOf(text);
+  const id = idOf(persona, source);
+  const rows = await tx.query(
+    `insert into memory_entries (id, persona, type, text, content, tags, embedding, vector, signs, is_useful, made_by, handle, by_model, project, source)
+     values ($1, $2, $3, $4, $5, $6::text[], $7, $8::real[], $9::bit(256), $10, $11, $12, $13, $14, $15)
+     on conflict (persona, source) do nothing returning 1`,
+    [
+      id,
+      persona,
+      withoutNul(type),
+      text,
+      withoutNulIn(content),
+      tags.map(withoutNul),
+      EMBEDDING,
+      vector,
+      signsOf(vector),
+      isUseful,
+      withoutNul(origin.by),
+      origin.handle,
+      origin.byModel,
+      origin.project,
+      withoutNul(source),
+    ],
+  );
+  return { id, isNew: rows.length > 0 };
+}
+
+/** The type json keeps escapes as they are. */
+const withoutNulIn = (content: Json): string => JSON.stringify(content);
+
+/** Of what was made from a source before; null where there is none. */
+export async function contentOf({ tx }: Context, persona: string, source: string): Promise<Json> {
+  const [row] = await tx.query<{ content: Json }>(
+    'select content from memory_entries where persona = $1 and source = $2 for update',
+    [persona, withoutNul(source)],
+  );
+  return row?.content ?? null;
+}
+
+/** Makes what was made from the source anew, as of now. */
+export async function renew(context: Context, memory: NewMemory & { source: string }): Promise<void> {
+  const { persona, content, tags, source, isUseful = true, origin } = memory;
+  const { isNew } = await remember(context, memory);
+  if (isNew) return;
+  const text = textOf(memory);
+  const vector = vectorOf(text);
+  await context.tx.query(
+    `update memory_entries set text = $3, content = $4, tags = $5::text[], embedding = $6, vector = $7::real[], signs = $8::bit(256),
+       is_useful = $9, handle = $10, at = current_timestamp where persona = $1 and source = $2`,
+    [
+      persona,
+      withoutNul(source),
+      text,
+      withoutNulIn(content),
+      tags.map(withoutNul),
+      EMBEDDING,
+      vector,
+      signsOf(vector),
+      isUseful,
+      origin.handle,
+    ],
+  );
+}
+
+interface Asked {
+  persona: string;
+  query: string;
+  type?: string | undefined;
+  goal?: string | undefined;
+  limit: number;
+}
+
+/** Candidates by signs and by words, then ranked exactly; the best first. */
+export async function recall(context: Context, { persona, query, type, goal, limit }: Asked): Promise<Recalled[]> {
+  const asked = vectorOf(query);
+  const meant = goal === undefined ? null : vectorOf(goal);
+  const rows = await context.tx.query<Row & { vector: number[]; embedding: string; shared: number }>(
+    `with asked as (
+       select lexemes, (select string_agg('''' || replace(replace(l, '\\', '\\\\'), '''', '''''') || '''', ' | ')
+         from unnest(lexemes) as l)::tsquery as query
+       from (select tsvector_to_array(to_tsvector('english', $2 || ' ' || regexp_replace($2, '[^[:alnum:]]+', ' ', 'g'))) as lexemes) as found
+     ), mine as not materialized (
+       select m.seq, m.signs, m.words from memory_entries m
+       where m.persona = $1 and ($3::text is null or m.type = $3) and m.is_useful
+         and ($4::text is null or m.project is null or m.project = $4)
+     ), chosen as (
+       (select seq from mine order by bit_count(mine.signs # $5::bit(256)), seq desc limit ${candidatesMax})
+       union
+       (select seq from mine, asked where mine.words @@ asked.query order by ts_rank(mine.words, asked.query) desc, seq desc limit ${candidatesMax})
+     )
+     select ${COLUMNS}, m.vector, m.embedding,
+       cardinality(array(select unnest(asked.lexemes) intersect select unnest(tsvector_to_array(m.words))))::float8
+         / greatest(cardinality(asked.lexemes), 1) as shared
+     from chosen join memory_entries m on m.seq = chosen.seq, asked`,
+    [persona, withoutNul(query), type === undefined ? null : withoutNul(type), heardBy(context), signsOf(asked)],
+  );
+  const now = context.now();
+  return rows
+    .map(({ vector, embedding, shared, ...row }): Recalled => {
+      const parts = {
+        similarity: rounded((closeness(asked, vector) + shared) / 2),
+        recency: rounded(2 ** (-Math.max(0, now - row.at.getTime()) / (HALF_LIFE_DAYS * DAY_MS))),
+        goal: rounded(meant === null ? 0 : closeness(meant, vector)),
+      };
+      const score = rounded(
+        WEIGHTS.similarity * parts.similarity + WEIGHTS.recency * parts.recency + WEIGHTS.goal * parts.goal,
+      );
+      return { ...toMemory(row), score, parts, embedding };
+    })
+    .filter(({ parts }) => parts.similarity >= SIMILAR)
+    .toSorted((a, b) => b.score - a.score || b.at - a.at)
+    .slice(0, limit);
+}
+
+/** Below that, texts have nothing in common but chance. */
+const SIMILAR = 0.08;
+
+const rounded = (value: number): number => Math.round(value * 1_000) / 1_000;
+
+export interface Which {
+  id?: string | undefined;
+  type?: string | undefined;
+  tags?: readonly string[] | undefined;
+}
+
+const CHOSEN = `m.persona = $1 and ($2::text is null or m.id = $2) and ($3::text is null or m.type = $3) and m.tags @> $4::text[]`;
+
+const chosenBy = (persona: string, { id = '', type = '', tags = [] }: Which): unknown[] => [
+  persona,
+  id === '' ? null : withoutNul(id),
+  type === '' ? null : withoutNul(type),
+  tags.map(withoutNul),
+];
+
+/** The newest first. */
+export async function memories(context: Context, persona: string, which: Which, limit: number): Promise<Memory[]> {
+  const rows = await context.tx.query<Row>(
+    `select ${COLUMNS} from memory_entries m where ${CHOSEN} and ($5::text is null or m.project is null or m.project = $5)
+     order by m.at desc, m.seq desc limit $6`,
+    [...chosenBy(persona, which), heardBy(context), limit],
+  );
+  return rows.map(toMemory);
+}
+
+export async function forget({ tx }: Context, persona: string, which: Which): Promise<number> {
+  const rows = await tx.query(
+    `delete from memory_entries m where ${CHOSEN} returning 1`,
+    chosenBy(persona, which),
+  );
+  return rows.length;
+}
+
+/** Copies what the other does not have from there yet. How many. */
+export async function share(
+  { tx }: Context,
+  { from, to, by, which }: { from: string; to: string; by: string; which: Which },
+): Promise<number> {
+  const rows = await tx.query(
+    `insert into memory_entries (id, persona, type, text, content, tags, embedding, vector, signs, is_useful, made_by, handle, by_model, shared_from, project, source, at)
+     select 'memory-' || substr(encode(sha256(convert_to($5 || chr(10) || 'shared:' || m.id, 'UTF8')), 'hex'), 1, 16), $5, m.type, m.text, m.content, m.tags,
+       m.embedding, m.vector, m.signs, m.is_useful, $6, m.handle, m.by_model, $1, m.project, 'shared:' || m.id, m.at
+     from memory_entries m where ${CHOSEN} and m.is_useful
+     on conflict (persona, source) do nothing returning 1`,
+    [...chosenBy(from, which), to, withoutNul(by)],
+  );
+  return rows.length;
+}
