@@ -37,6 +37,8 @@ const FAILURES = {
 const takerOf = ({ caller, run }: Context): Taker =>
   caller.kind === 'step' ? { name: run.persona, handle: run.handle } : { name: caller.name, handle: null };
 
+const rank = ({ priority }: { priority: string }): number => -PRIORITIES.findIndex((one) => one === priority);
+
 /** The newest first, or what presses most. */
 async function both(
   context: Context,
@@ -47,7 +49,6 @@ async function both(
   // What runs ask and tell has no domain, and is none of the kinds that are posted.
   const asked =
     wanted.domain === undefined && wanted.kind === undefined ? await ofRuns(context, wanted, { order, limit }) : [];
-  const rank = ({ priority }: { priority: string }): number => -PRIORITIES.findIndex((one) => one === priority);
   return [...posted, ...asked]
     .toSorted((a, b) => (order === 'next' ? rank(a) - rank(b) || a.askedAt - b.askedAt : b.askedAt - a.askedAt))
     .slice(0, limit) as unknown as JsonObject[];
@@ -172,7 +173,12 @@ const posting: Command[] = [
       const taker = takerOf(context);
       const closed = await close(context, itemId, { taker, state, answer: { data, note } });
       if (closed === null) throw await refusal(itemId, context);
-      await context.tx.publish(`inbox:${closed.persona}:answered`, { itemId, kind: closed.kind, state, by: taker.name });
+      await context.tx.publish(`inbox:${closed.persona}:answered`, {
+        itemId,
+        kind: closed.kind,
+        state,
+        by: taker.name,
+      });
       return shownItem(closed) as unknown as JsonObject;
     },
   }),

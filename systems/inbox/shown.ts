@@ -31,7 +31,16 @@ export interface ShownItem {
   takenUntil: number | null;
 }
 
-export const shownItem = ({ id, at, takenBy, takenHandle, takenUntil, closedBy, answer, ...item }: Item): ShownItem => ({
+export const shownItem = ({
+  id,
+  at,
+  takenBy,
+  takenHandle,
+  takenUntil,
+  closedBy,
+  answer,
+  ...item
+}: Item): ShownItem => ({
   ...item,
   itemId: id,
   id,

@@ -132,7 +132,12 @@ const keeping: Command[] = [
     permission: 'read',
     speed: 'quick',
     doors: ['step', 'model', 'person'],
-    params: z.strictObject({ personaId: Owner, type: Type.optional(), tags: Tags.optional(), limit: Limit.default(50) }),
+    params: z.strictObject({
+      personaId: Owner,
+      type: Type.optional(),
+      tags: Tags.optional(),
+      limit: Limit.default(50),
+    }),
     result: z.array(Kept),
     async run({ personaId, limit, ...which }, context) {
       const persona = await ownerOf('memory/list', personaId, context);
@@ -158,7 +163,10 @@ const moving: Command[] = [
       const { caller, run } = context;
       const from = given ?? (caller.kind === 'step' ? run.persona : caller.name);
       if (caller.kind === 'step' && from !== run.persona)
-        throw new Failure('RIGHTS_EXCEEDED', `memory/share: a run shares what ${run.persona} remembers, and nothing else`);
+        throw new Failure(
+          'RIGHTS_EXCEEDED',
+          `memory/share: a run shares what ${run.persona} remembers, and nothing else`,
+        );
       if (from === to || !(await trusts(to, from, context)))
         throw new Failure(
           'RIGHTS_EXCEEDED',
@@ -185,7 +193,10 @@ const moving: Command[] = [
       const { caller, run } = context;
       const persona = personaId ?? (caller.kind === 'step' ? run.persona : caller.name);
       if (caller.kind === 'step' && persona !== run.persona)
-        throw new Failure('RIGHTS_EXCEEDED', `memory/forget: a run forgets what ${run.persona} remembers, and nothing else`);
+        throw new Failure(
+          'RIGHTS_EXCEEDED',
+          `memory/forget: a run forgets what ${run.persona} remembers, and nothing else`,
+        );
       return { forgotten: await forget(context, persona, which) };
     },
   }),

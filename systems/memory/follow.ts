@@ -12,7 +12,7 @@ import { type Command, type Context, defineCommand } from '../../operations/comm
 import type { Run } from '../../prisma/store/contract/contract.ts';
 import type { Incident } from '../../prisma/store/contract/incident-contract.ts';
 import { ownMasker } from '../../world/own-keys/own-keys.ts';
-import { contentOf, type Origin, remember, renew } from './store.ts';
+import { contentOf, type Origin, remember, renew, update } from './store.ts';
 
 /** Of one run that are remembered, the latest. */
 const incidentsMax = 50;
@@ -63,8 +63,7 @@ async function rememberIncident(context: Context, run: Run, incident: Incident):
   return isNew;
 }
 
-interface Service {
-  definition: JsonObject | null;
+interface Service extends JsonObject {
   id: string;
   executions: number;
   successes: number;
@@ -77,7 +76,7 @@ function serviceIn(content: Json): Service | null {
   const { id, executions, successes, avgDurationMs, lastRefinedAt } = content;
   const numbers = [executions, successes, avgDurationMs, lastRefinedAt];
   if (typeof id !== 'string' || numbers.some((one) => typeof one !== 'number')) return null;
-  return content as unknown as Service;
+  return content as Service;
 }
 
 async function rememberDefinition(context: Context, run: Run): Promise<number> {
@@ -85,36 +84,36 @@ async function rememberDefinition(context: Context, run: Run): Promise<number> {
   if (finishedAt === null || (outcome !== 'completed' && outcome !== 'failed')) return 0;
   const source = `sentinel:${name}`;
   const before = serviceIn(await contentOf(context, persona, source));
-  const found = (await context.store.definitions.find(id))?.definition;
-  if (found === undefined) return 0;
   const executions = (before?.executions ?? 0) + 1;
   const successes = (before?.successes ?? 0) + (outcome === 'completed' ? 1 : 0);
   const durationMs = Math.max(0, finishedAt - startedAt);
   const avgDurationMs = ((before?.avgDurationMs ?? 0) * (executions - 1) + durationMs) / executions;
-  const content = masked({
-    name,
-    description: found.description ?? null,
-    definition: fits(found) ? (found as unknown as JsonObject) : null,
+  const isSame = before?.id === id;
+  const served = {
+    ...(isSame ? before : await definedAs(context, name, id)),
     id,
     executions,
     successes,
     successRate: successes / executions,
     avgDurationMs: Math.round(avgDurationMs),
-    lastRefinedAt: before?.id === id ? before.lastRefinedAt : startedAt,
+    lastRefinedAt: isSame ? before.lastRefinedAt : startedAt,
     lastRunAt: finishedAt,
     lastOutcome: outcome,
-  });
-  await renew(context, {
-    persona,
-    type: SENTINEL,
-    content,
-    tags: ['skill', 'automation', name],
-    source,
-    // One that has never ended well is no skill yet.
-    isUseful: successes > 0,
-    origin: originOf(run),
-  });
+  };
+  // One that has never ended well is no skill yet.
+  const memory = { persona, source, isUseful: successes > 0, content: served, origin: originOf(run) };
+  // What it is found by is that of the definition.
+  if (isSame) await update(context, memory);
+  else await renew(context, { ...memory, type: SENTINEL, tags: ['skill', 'automation', name] });
   return 1;
+}
+
+/** Empty where the definition is not kept. */
+async function definedAs({ store }: Context, name: string, id: string): Promise<JsonObject> {
+  const found = (await store.definitions.find(id))?.definition;
+  if (found === undefined) return { name };
+  const { description = null } = found;
+  return masked({ name, description, definition: fits(found) ? (found as unknown as JsonObject) : null });
 }
 
 const fits = (definition: Definition): boolean => JSON.stringify(definition).length <= definitionBytesMax;

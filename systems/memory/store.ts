@@ -27,8 +27,6 @@ export interface NewMemory {
   type: string;
   content: Json;
   tags: readonly string[];
-  /** By which it is found, beside type, tags and content. */
-  words?: string;
   /** What it is made from; absent: the step that stores it. */
   source?: string;
   isUseful?: boolean;
@@ -85,8 +83,8 @@ const toMemory = ({ at, madeBy, handle, byModel, sharedFrom, ...row }: Row): Mem
 const heardBy = ({ caller, run }: Context): string | null =>
   caller.kind === 'step' && caller.byModel ? run.project : null;
 
-const textOf = ({ type, tags, content, words = '' }: NewMemory): string =>
-  withoutNul([type, words, ...tags, typeof content === 'string' ? content : JSON.stringify(content)].join(' ')).slice(
+const textOf = ({ type, tags, content }: NewMemory): string =>
+  withoutNul([type, ...tags, typeof content === 'string' ? content : JSON.stringify(content)].join(' ')).slice(
     0,
     textMax,
   );
@@ -112,7 +110,7 @@ export async function remember(
       persona,
       withoutNul(type),
       text,
-      withoutNulIn(content),
+      JSON.stringify(content),
       tags.map(withoutNul),
       EMBEDDING,
       vector,
@@ -127,9 +125,6 @@ export async function remember(
   );
   return { id, isNew: rows.length > 0 };
 }
-
-/** The type json keeps escapes as they are. */
-const withoutNulIn = (content: Json): string => JSON.stringify(content);
 
 /** Of what was made from a source before; null where there is none. */
 export async function contentOf({ tx }: Context, persona: string, source: string): Promise<Json> {
@@ -154,7 +149,7 @@ export async function renew(context: Context, memory: NewMemory & { source: stri
       persona,
       withoutNul(source),
       text,
-      withoutNulIn(content),
+      JSON.stringify(content),
       tags.map(withoutNul),
       EMBEDDING,
       vector,
@@ -162,6 +157,23 @@ export async function renew(context: Context, memory: NewMemory & { source: stri
       isUseful,
       origin.handle,
     ],
+  );
+}
+
+/** Of what was made from the source: what it holds, and not what it is found by. */
+export async function update(
+  { tx }: Context,
+  {
+    persona,
+    source,
+    content,
+    isUseful,
+    origin,
+  }: Required<Pick<NewMemory, 'persona' | 'source' | 'content' | 'isUseful' | 'origin'>>,
+): Promise<void> {
+  await tx.query(
+    `update memory_entries set content = $3, is_useful = $4, handle = $5, at = current_timestamp where persona = $1 and source = $2`,
+    [persona, withoutNul(source), JSON.stringify(content), isUseful, origin.handle],
   );
 }
 
@@ -246,10 +258,7 @@ export async function memories(context: Context, persona: string, which: Which, 
 }
 
 export async function forget({ tx }: Context, persona: string, which: Which): Promise<number> {
-  const rows = await tx.query(
-    `delete from memory_entries m where ${CHOSEN} returning 1`,
-    chosenBy(persona, which),
-  );
+  const rows = await tx.query(`delete from memory_entries m where ${CHOSEN} returning 1`, chosenBy(persona, which));
   return rows.length;
 }
 

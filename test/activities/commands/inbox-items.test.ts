@@ -136,7 +136,9 @@ describe('an item', () => {
       ['blue', 'green', 'white'].map((data) => step('answer', { itemId: id, data }, { handle: 'has-it' })),
     );
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    expect(await opened.database.query("select name from published_events where name = 'inbox:answered:answered'")).toHaveLength(1);
+    expect(
+      await opened.database.query("select name from published_events where name = 'inbox:answered:answered'"),
+    ).toHaveLength(1);
     await expect(step('answer', { itemId: 'item-of-nobody' })).rejects.toMatchObject({ code: 'ITEM_UNKNOWN' });
     await expect(step('answer', { itemId: 'nightly/steps.0@1' })).rejects.toThrow(/sentinel\/answer/);
   });
@@ -221,6 +223,8 @@ it('deals many items to many takers over two stores, each item once, though take
   expect(deaths).toBeGreaterThan(takerCount);
   expect(new Set(answered).size).toBe(itemCount);
   expect(answered).toHaveLength(itemCount);
-  const rows = await opened.database.query("select state, count(*)::int as count from inbox_items where persona = 'crowd' group by state");
+  const rows = await opened.database.query(
+    "select state, count(*)::int as count from inbox_items where persona = 'crowd' group by state",
+  );
   expect(rows).toEqual([{ state: 'done', count: itemCount }]);
 });

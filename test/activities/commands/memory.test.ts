@@ -50,6 +50,8 @@ const recall = async (query: string, rest: JsonObject = {}, over: Over = {}): Pr
 const list = async (rest: JsonObject = {}, over: Over = {}): Promise<Memory[]> =>
   (await step('memory/list', rest, over)) as Memory[];
 
+const parts = (memory: Memory | undefined) => memory?.['parts'] as { [part: string]: number };
+
 const byModel = { confinement: { byModel: true } } as const;
 
 describe('a memory', () => {
@@ -90,7 +92,6 @@ describe('a memory', () => {
     const young = await store('The cache of the compiler was stale!', {}, { persona });
     const [first, second] = await recall('stale compiler cache', {}, { persona });
     expect([first?.id, second?.id]).toEqual([young, old]);
-    const parts = (memory: Memory | undefined) => memory?.['parts'] as { [part: string]: number };
     expect(parts(first)['similarity']).toBe(parts(second)['similarity']);
     expect(parts(first)['recency']).toBeGreaterThan(0.99);
     expect(parts(second)['recency']).toBeLessThan(0.01);
@@ -113,7 +114,9 @@ describe('a memory', () => {
     expect(await step('memory/forget', { id }, { persona: 'somebody-else' })).toEqual({ forgotten: 0 });
     expect(await step('memory/forget', { id }, { persona })).toEqual({ forgotten: 1 });
     expect(await recall('password policy', {}, { persona })).toEqual([]);
-    expect(await opened.database.query(`select 1 from memory_entries where id = '${id}' or text like '%password policy%'`)).toEqual([]);
+    expect(
+      await opened.database.query(`select 1 from memory_entries where id = '${id}' or text like '%password policy%'`),
+    ).toEqual([]);
     expect(await step('memory/forget', { tags: ['build'] }, { persona })).toEqual({ forgotten: 1 });
     expect(await list({}, { persona })).toEqual([]);
   });
@@ -123,7 +126,9 @@ describe('a memory', () => {
     await opened.store.secrets.keep('remembers', new Map([[token, 'v4lue-0f-the-shop']]));
     const secrets = await secretsOf(opened.store, { SHOP_TOKEN: token });
     for (const content of ['the key is v4lue-0f-the-shop', { key: token }, { nested: ['v4lue-0f-the-shop'] }])
-      await expect(store(content, {}, { secrets, persona: 'keeps-none' })).rejects.toMatchObject({ code: 'MEMORY_SECRET' });
+      await expect(store(content, {}, { secrets, persona: 'keeps-none' })).rejects.toMatchObject({
+        code: 'MEMORY_SECRET',
+      });
     await expect(store('x', { tags: [token] }, { secrets, persona: 'keeps-none' })).rejects.toMatchObject({
       code: 'MEMORY_SECRET',
     });
@@ -150,7 +155,9 @@ describe('sharing', () => {
       code: 'RIGHTS_EXCEEDED',
       message: expect.stringContaining('sentinel persona trust novice-ai expert-ai') as string,
     });
-    await expect(person('memory/share', { from: 'expert-ai', ...share })).rejects.toMatchObject({ code: 'RIGHTS_EXCEEDED' });
+    await expect(person('memory/share', { from: 'expert-ai', ...share })).rejects.toMatchObject({
+      code: 'RIGHTS_EXCEEDED',
+    });
     await person('persona/trust', { personaId: 'novice-ai', trusts: 'expert-ai' });
     expect(await step('memory/share', share, expert)).toMatchObject({ shared: 1 });
     expect(await step('memory/share', share, expert)).toMatchObject({ shared: 0 });
@@ -173,7 +180,9 @@ describe('sharing', () => {
       ['memory/store', { personaId: 'novice-ai', content: 'planted' }],
       ['memory/forget', { personaId: 'novice-ai', type: 'sentinel' }],
     ] as const)
-      await expect(step(name, params, { persona: 'stranger' }), name).rejects.toMatchObject({ code: 'RIGHTS_EXCEEDED' });
+      await expect(step(name, params, { persona: 'stranger' }), name).rejects.toMatchObject({
+        code: 'RIGHTS_EXCEEDED',
+      });
     expect(await recall('build', { personaId: 'novice-ai' }, { persona: 'expert-ai' })).toHaveLength(1);
     expect(await person('memory/recall', { personaId: 'novice-ai', query: 'build' })).toHaveLength(1);
   });
@@ -194,6 +203,9 @@ describe('sharing', () => {
   });
 });
 
+const follow = (given: JsonObject): Promise<Json> =>
+  step('memory/follow', given, { caller: { kind: 'follower', name: 'memory/ended' } });
+
 describe('what becomes a memory by itself', () => {
   const definition: Definition = {
     name: 'mend-build',
@@ -205,7 +217,15 @@ describe('what becomes a memory by itself', () => {
   async function ended(handle: string, over: { definition?: Definition; fails?: boolean; parent?: string } = {}) {
     const { definition: of = definition, fails = false, parent = null } = over;
     const { hash } = await opened.store.definitions.save(of);
-    const row = { handle, name: of.name, definitionHash: hash, project: '/one', persona: 'worker-ai', parent, inputs: {} };
+    const row = {
+      handle,
+      name: of.name,
+      definitionHash: hash,
+      project: '/one',
+      persona: 'worker-ai',
+      parent,
+      inputs: {},
+    };
     await opened.store.runs.create({ ...row, startedAt: 1_000 });
     const failure = { code: 'SHELL_EXIT_NONZERO', message: `the linker found no symbol in ${handle}`, retryable: true };
     await opened.store.events.append(handle, [
@@ -214,8 +234,6 @@ describe('what becomes a memory by itself', () => {
     ]);
     return { event: { name: `sentinel:finished:${of.name}`, data: { handle } } };
   }
-  const follow = (given: JsonObject): Promise<Json> =>
-    step('memory/follow', given, { caller: { kind: 'follower', name: 'memory/ended' } });
   const own = { persona: 'worker-ai' };
 
   it('is each failure of a run, once, and the definition with how it has served', async () => {

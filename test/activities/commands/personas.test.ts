@@ -108,5 +108,7 @@ it('shows a model the personas of its project alone', async () => {
   await owns('turing', 'of-turing', '/two');
   const seen = (await step('list', {}, byModel('/two'))) as unknown as { id: string }[];
   expect(seen.map(({ id }) => id)).toEqual(['turing']);
-  await expect(step('show', { personaId: 'grace' }, byModel('/two'))).rejects.toMatchObject({ code: 'PERSONA_UNKNOWN' });
+  await expect(step('show', { personaId: 'grace' }, byModel('/two'))).rejects.toMatchObject({
+    code: 'PERSONA_UNKNOWN',
+  });
 });

@@ -8,10 +8,10 @@ import { CLI, type Harness } from '../harness/harness.ts';
 
 /** Runs the first `sh` block, which has to print the lines of the `text` block behind it, in their order; `…` is anything. */
 export async function expectFirstExample(page: string, harness: Harness): Promise<void> {
-  const blocks = Array.from(
-    read(page).matchAll(/^```(\S[^\n]*)\n([^]*?)^```$/gm),
-    ([, kind = '', body = '']) => ({ kind, body }),
-  );
+  const blocks = Array.from(read(page).matchAll(/^```(\S[^\n]*)\n([^]*?)^```$/gm), ([, kind = '', body = '']) => ({
+    kind,
+    body,
+  }));
   const [script, printed] = blocks;
   expect([script?.kind, printed?.kind]).toEqual(['sh', 'text']);
   const { exitCode, all } = await execa('sh', ['-ec', script?.body ?? ''], {
