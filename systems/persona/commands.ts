@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { isPersonaId, personaRule } from '../../language/persona-id.ts';
 import { type Command, type Context, defineCommand } from '../../operations/command.ts';
 import { Failure } from '../../world/failures/failures.ts';
-import { makeModel, type Persona, personas, setTrust, trustOf } from './store.ts';
+import { makeHuman, makeModel, type Persona, personas, setTrust, trustOf } from './store.ts';
 
 const Id = z.string().refine(isPersonaId, `must be an id of ${personaRule}`);
 
@@ -107,8 +107,8 @@ export const personaCommands: Command[] = [
     result: Whole,
     async run({ personaId: persona, trusts, ends }, context) {
       const by = byPerson(context);
-      // Who speaks here is a persona, whether it owns a run or not.
-      for (const id of [persona, trusts]) if (id !== by) await known('persona/trust', id, context);
+      if (isPersonaId(by) && [persona, trusts].includes(by)) await makeHuman(context, by);
+      for (const id of [persona, trusts]) await known('persona/trust', id, context);
       await setTrust(context, { persona, trusts, by, isGiven: !ends });
       return whole('persona/trust', persona, context);
     },

@@ -1,7 +1,7 @@
 /**
  * Personas: those with an entry, and all who own a run.
  *
- * - P1 A persona without an entry is a person, from its first run on.
+ * - P1 A persona without an entry is a person, from its first run on. One who gives trust before that has an entry.
  * - P2 A model has an entry, which only a person makes, and only for an id that no run has used.
  */
 import type { Context } from '../../operations/command.ts';
@@ -67,6 +67,15 @@ export async function makeModel({ tx }: Context, id: string, by: string): Promis
     [id, by],
   );
   return rows.length > 0;
+}
+
+/** A person who acts is a persona, with or without a run. */
+export async function makeHuman({ tx }: Context, id: string): Promise<void> {
+  await tx.query(
+    `insert into persona_entries (id, kind, made_by) select $1, 'human', $1
+     where not exists (select 1 from runs where persona = $1) on conflict (id) do nothing`,
+    [id],
+  );
 }
 
 /** Whom it trusts, and who trusts it. */

@@ -83,6 +83,11 @@ const FURTHER: { readonly [command: string]: (text: string, execution: string) =
   'collaboration/chat/send': (text) => [{ room: 'general', message: text }],
   'ai/generate': (text) => [{ model: 'openai/some-model', prompt: text, system: text }],
   'ai/should-respond': (text) => [{ model: 'openai/some-model', message: text, strategy: text }],
+  'memory/store': (text) => [{ content: 'nothing secret', tags: [text] }],
+  'persona/trust': (text) => [
+    { personaId: text, trusts: 'another' },
+    { personaId: 'another', trusts: text },
+  ],
   screenshot: (text) => [{ url: `http://127.0.0.1:9/${text}` }],
 };
 
