@@ -153,7 +153,8 @@ function showBriefly(item: ListedItem, output: Output): void {
 
 function showHead(
   { state, message, priority, persona }: Pick<ListedItem, 'state' | 'message' | 'priority' | 'persona'>,
-  { line, paint }: Output): void {
+  { line, paint }: Output,
+): void {
   const mark = state === 'open' ? paint.warn('?') : paint.dim('·');
   line(`${mark} ${paint.strong(oneLine(message))}  ${paint.dim(`${priority}, for ${persona}, ${state}`)}`);
 }

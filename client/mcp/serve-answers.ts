@@ -23,7 +23,8 @@ export function addAnswering(server: McpServer, { client, allowApprove }: Served
       },
       annotations: { readOnlyHint: true },
     },
-    async ({ handle, all }) => said({ items: await client.listInbox({ all, ...defined({ handle }) }, callerOf(server)) }),
+    async ({ handle, all }) =>
+      said({ items: await client.listInbox({ all, ...defined({ handle }) }, callerOf(server)) }),
   );
   server.registerTool(
     'answer',
