@@ -74,18 +74,18 @@ export function runEvents(database: Database, announcer: Announcer, listener: Li
     },
 
     underWay: (handle) => underWay(database, handle),
-
-    async isUnderWay(handle, key) {
-      const [latest] = await database.query<{ type: RunEvent['type'] }>(
-        `select type from run_events
-         where handle = $1 and type in ('step-started', 'step-finished') and event ->> 'key' = $2 order by seq desc limit 1`,
-        [handle, key],
-      );
-      return latest?.type === 'step-started';
-    },
-
+    isUnderWay: (handle, key) => isUnderWay(database, handle, key),
     follow: (handle, options) => follow(database, listener, handle, options.after ?? -1, options.signal),
   };
+}
+
+async function isUnderWay(database: Database, handle: string, key: string): Promise<boolean> {
+  const [latest] = await database.query<{ type: RunEvent['type'] }>(
+    `select type from run_events
+     where handle = $1 and type in ('step-started', 'step-finished') and event ->> 'key' = $2 order by seq desc limit 1`,
+    [handle, key],
+  );
+  return latest?.type === 'step-started';
 }
 
 async function underWay(database: Database, handle: string): Promise<StepStarted[]> {

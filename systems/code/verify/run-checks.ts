@@ -121,7 +121,7 @@ async function start(
       ...context,
       key: `${context.key}/${name.replaceAll(/\W/g, '-')}`,
       // Of checks before which its worker was lost, nobody has to be asked: none of them has begun.
-      ...(keeping === undefined ? {} : { keeping: { processes: keeping.processes, ends: keeping.ends } }),
+      ...(keeping === undefined ? {} : { keeping: { processes: keeping.processes, ends: () => keeping.ends() } }),
     },
   );
 }

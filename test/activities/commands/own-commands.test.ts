@@ -218,9 +218,9 @@ test('a check of parameters that throws fails the step', async () => {
 /** As `pg` says that it cannot, and Postgres that it is about to end. */
 const gone = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 const ending = Object.assign(new DatabaseError('terminating connection', 1, 'error'), { code: '57P01' });
-const refusing = (error: Error): Over => {
+const done = (): Promise<void> => Promise.resolve();
+const withoutStore = (error: Error): Over => {
   const { session } = commandContext(folder);
-  const done = () => Promise.resolve();
   return { session: { ...session, mark: done, keep: done, takeBack: done, attempt: () => Promise.reject(error) } };
 };
 
@@ -229,13 +229,13 @@ test.each([
   ['one that ends', ending],
   ['another attempt at its step', new LeftBehind('another attempt has begun')],
 ])('it does not fail by %s, and is tried again', async (_what, error) => {
-  expect(await perform('queries', {}, refusing(error))).toBe(error);
-  expect(await perform('queries-anyway', {}, refusing(error))).toEqual({ value: error.message });
+  expect(await perform('queries', {}, withoutStore(error))).toBe(error);
+  expect(await perform('queries-anyway', {}, withoutStore(error))).toEqual({ value: error.message });
 });
 
 test('it fails by a statement that is wrong', async () => {
   const wrong = Object.assign(new DatabaseError('no such table', 1, 'error'), { code: '42P01' });
-  expect(await perform('queries', {}, refusing(wrong))).toMatchObject({ code: 'STATEMENT_REFUSED' });
+  expect(await perform('queries', {}, withoutStore(wrong))).toMatchObject({ code: 'STATEMENT_REFUSED' });
 });
 
 test('one that does not end is told, and left when its time is over', async () => {

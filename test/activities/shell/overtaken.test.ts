@@ -1,9 +1,9 @@
 /** An attempt acts only while no other one can have begun. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type * as Overtaken from '../../../world/processes/overtaken.ts';
 
-type Overtaken = typeof import('../../../world/processes/overtaken.ts');
-let attemptNow: Overtaken['attemptNow'];
-let LeftBehind: Overtaken['LeftBehind'];
+let attemptNow: typeof Overtaken.attemptNow;
+let LeftBehind: typeof Overtaken.LeftBehind;
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['Date', 'performance', 'setInterval', 'clearInterval'] });
