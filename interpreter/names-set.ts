@@ -29,14 +29,16 @@ export function namesSetIn(definition: Definition): ReadonlySet<string> {
 }
 
 function everyStep({ steps, always = [] }: Definition, see: (step: Step) => void): void {
-  const within = (block: readonly Step[]): void => {
-    for (const step of block) {
-      see(step);
-      for (const inner of blocksOf(step)) within(inner.steps);
-    }
-  };
-  within(steps);
-  within(always);
+  everyStepIn(steps, see);
+  everyStepIn(always, see);
+}
+
+/** Those inside others too; of a nested definition none. */
+export function everyStepIn(block: readonly Step[], see: (step: Step) => void): void {
+  for (const step of block) {
+    see(step);
+    for (const inner of blocksOf(step)) everyStepIn(inner.steps, see);
+  }
 }
 
 /** Whether the run's definition, or one around it, gives the name a value somewhere. */

@@ -2,15 +2,13 @@
  * Loops of every kind, from wherever their frame stands.
  *
  * Between passes: the bounds, then `while` or `max`, then the pause, or the wait for an event; then the
- * pass begins and binds its item (pass N binds item N−1). After a pass: `until`. The run's own loop stops the run when its
+ * pass begins and binds its item (pass N binds item N−1). After a pass: `until`, then bounds that the first pass has
+ * given a value. The run's own loop stops the run when its
  * passes are spent; an inner loop that reaches its own `maxIterations` or `timeoutMs` ends with a
  * warning, and the run goes on.
  */
 import { isTruthy, tryEvaluate } from '../../language/expression/evaluate.ts';
-import type { FailureInfo } from '../../language/failure.ts';
-import type { Json } from '../../language/json.ts';
 import type { LoopConfig } from '../../language/model.ts';
-import { listOf } from '../../language/expression/scope.ts';
 import { valueOfEvent } from '../../language/events/published-event.ts';
 import { flowOf } from '../attempts.ts';
 import type { Walking } from '../drive.ts';
@@ -23,17 +21,10 @@ import { namesAt } from '../names.ts';
 import { tallyPass } from '../outcome.ts';
 import { leaveStep, type LoopFrame } from '../position.ts';
 import { record, setVariable, type Walk } from '../walk-state.ts';
+import { bindItem, bodyOf, loopPath, readBounds, readLateBounds, type LoopBlock } from './loop-bounds.ts';
 import { deadline, takeRest, catchEvent, refusedPattern } from '../waits.ts';
 
 type EventLoop = Extract<LoopConfig, { type: 'event' }>;
-
-export interface LoopBlock {
-  config: LoopConfig;
-  /** Path of the loop step; empty for the run's own loop. */
-  path: string;
-  passes: readonly number[];
-  isRoot: boolean;
-}
 
 const ENDED = 'ended';
 type Turn = Flow | typeof ENDED | null;
@@ -64,7 +55,7 @@ function* beforePass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFr
   const { config } = block;
   if (config.type === 'once' && frame.pass > 0) return ENDED;
   if (frame.pass === 0) {
-    const failure = readMax(walk, strand, block, frame) ?? readOver(walk, strand, block);
+    const failure = readBounds(walk, strand, block, frame);
     if (failure) return { kind: 'failed', failure };
   }
   if (frame.max !== null && frame.pass >= frame.max) return ENDED;
@@ -112,65 +103,13 @@ function* beginEventPass(
 }
 
 function beginPass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame): void {
-  const { config } = block;
   frame.pass += 1;
   frame.between = false;
   frame.rested = false;
   frame.block.at = 0;
   leaveStep(frame.block);
-  if (config.type === 'once' || config.type === 'event' || config.over === undefined || config.as === undefined) return;
-  const items = tryEvaluate(config.over, namesAt(walk, strand, [...block.passes, frame.pass], bodyOf(block)));
-  const item: Json = (items.ok ? listOf(items.value)?.[frame.pass - 1] : undefined) ?? null;
-  setVariable(walk, strand, config.as, item);
+  bindItem(walk, strand, block, frame);
 }
-
-/** `max` is read once, when the loop starts. */
-function readMax(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame): FailureInfo | null {
-  const { config } = block;
-  if (config.type === 'once' || config.max === undefined) return null;
-  if (typeof config.max === 'number') {
-    frame.max = config.max;
-    return null;
-  }
-  const result = tryEvaluate(config.max, namesAt(walk, strand, block.passes, block.path));
-  const given = result.ok ? result.value : undefined;
-  const value = listOf(given)?.length ?? given;
-  const count = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  const lost = (result.ok ? result.lost : undefined) ?? [];
-  if (lost.length === 0 && typeof count === 'number' && Number.isFinite(count) && count >= 0) {
-    frame.max = Math.floor(count);
-    return null;
-  }
-  const finding =
-    lost.length > 0
-      ? `reads ${lost.join(', ')}, which has no value here`
-      : result.ok
-        ? `is ${value === undefined ? 'unresolved' : JSON.stringify(value).slice(0, 80)}`
-        : result.message;
-  return {
-    code: 'LOOP_BOUND_INVALID',
-    message: `${loopPath(block)}.max: "${config.max}" ${finding}; it must give a number of passes`,
-    retryable: false,
-  };
-}
-
-/** A list without a value gives every pass an item that is none. */
-function readOver(walk: Walk, strand: Strand, block: LoopBlock): FailureInfo | null {
-  const { config } = block;
-  if (config.type === 'once' || config.type === 'event' || config.over === undefined) return null;
-  const read = tryEvaluate(config.over, namesAt(walk, strand, [...block.passes, 1], bodyOf(block)));
-  if (!read.ok) return null;
-  const at = loopPath(block);
-  return unknownInCheck(
-    walk,
-    stepKey(at, block.passes),
-    `${at}.over`,
-    read.value === undefined ? [config.over] : read.lost,
-  );
-}
-
-const bodyOf = (block: LoopBlock): string => (block.isRoot ? 'steps' : `${block.path}.steps`);
-const loopPath = (block: LoopBlock): string => (block.isRoot ? 'loop' : `${block.path}.loop`);
 
 function* atBound(walk: Walk, block: LoopBlock, frame: LoopFrame): Walking<Turn> {
   const { config } = block;
@@ -213,10 +152,12 @@ function afterPass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFram
     tallyPass(walk.position.tally, strand.own, walk.input.parent !== null);
     if (config.type !== 'once') record(walk, { type: 'pass-finished', key: '', pass: frame.pass });
   }
-  if (config.type !== 'until') return null;
-  const verdict = check(walk, strand, block, passes, config.check);
-  if (verdict === true) return ENDED;
-  return verdict === false ? null : verdict;
+  if (config.type === 'until') {
+    const verdict = check(walk, strand, block, passes, config.check);
+    if (verdict !== false) return verdict === true ? ENDED : verdict;
+  }
+  const failure = readLateBounds(walk, strand, block, frame);
+  return failure === null ? null : { kind: 'failed', failure };
 }
 
 function check(

@@ -25,7 +25,8 @@ import type { Flow, Ending, Limit, Place } from '../effect.ts';
 import { finish } from '../results.ts';
 import { record, rootStrand, type Walk } from '../walk-state.ts';
 import { holdAtLimit, limitReached, runningMs } from '../limits.ts';
-import { walkLoop, type LoopBlock } from './loops.ts';
+import { bindLateItems, type LoopBlock } from './loop-bounds.ts';
+import { walkLoop } from './loops.ts';
 import { walkAction } from '../action-step.ts';
 import { walkJoin } from './join.ts';
 import { returnListResults } from '../list-portions.ts';
@@ -131,6 +132,7 @@ function* walkBlock(
     );
     if (flow === ANEW) continue;
     if (flow.kind !== 'done') return flow;
+    bindLateItems(walk, strand, path);
     leaveStep(frame);
     frame.at += 1;
   }
