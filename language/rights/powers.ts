@@ -154,6 +154,7 @@ export const POWERS: readonly Power[] = [
       'sentinel/tell',
       'collaboration/chat/send',
       'collaboration/chat/read',
+      'collaboration/chat/mentions',
       'collaboration/chat/list',
       'inbox/post',
       'inbox/take',

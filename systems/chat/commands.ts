@@ -5,13 +5,24 @@
 import * as z from 'zod';
 import { type Command, defineCommand } from '../../operations/command.ts';
 import { simulatedText } from '../../operations/predicted.ts';
-import { chatEvent, chatLengthMax, ROOM, roomRule, speakerOf } from './messages.ts';
-import { messagesIn, rooms, say } from './store.ts';
+import {
+  chatEvent,
+  chatLengthMax,
+  mentionsIn,
+  ROOM,
+  roomRule,
+  SOURCES,
+  speakerOf,
+  type ChatMessage,
+} from './messages.ts';
+import { messagesIn, messagesTo, rooms, say } from './store.ts';
 
 /** Of a room that are read at once. */
 const messagesMax = 1_000;
 
 const Room = z.string().regex(ROOM, `must be a name of ${roomRule}`).default('general');
+
+const Name = z.string().regex(/^[A-Za-z0-9][\w.-]{0,99}$/, 'must be the name of a persona, without "@"');
 
 const MESSAGE = `has 1 to ${chatLengthMax} characters`;
 
@@ -22,7 +33,18 @@ const Message = z.strictObject({
   handle: z.string().nullable(),
   message: z.string(),
   at: z.number(),
+  replyTo: z.number().nullable(),
+  thread: z.number().nullable(),
+  mentions: z.array(z.string()),
+  source: z.enum(SOURCES),
 });
+
+const Seq = z.number().int().positive();
+const Limit = z.number().int().positive().max(messagesMax).default(50);
+const After = z.number().int().nonnegative().optional().describe('"seq" of the last message that is known');
+
+const textOf = (messages: readonly ChatMessage[]): string =>
+  messages.map((said) => `${speakerOf(said)}: ${said.message}`).join('\n');
 
 export const chatCommands: Command[] = [
   defineCommand({
@@ -32,16 +54,33 @@ export const chatCommands: Command[] = [
     speed: 'quick',
     textField: 'message',
     textParams: ['message'],
-    params: z.strictObject({ room: Room, message: z.string().trim().min(1, MESSAGE).max(chatLengthMax, MESSAGE) }),
-    result: z.strictObject({ room: z.string(), author: z.string(), message: z.string(), event: z.string() }),
-    async run({ room, message }, context) {
-      const { author, event } = await say(context, room, message);
-      return { room, author, message, event };
+    failures: {
+      CHAT_MESSAGE_NOT_FOUND: { title: 'A room has no such message', retryable: false },
     },
-    predict({ room = 'general', message }) {
-      const name = simulatedText(room);
-      const said = { room: name, author: 'the simulation', message: simulatedText(message), event: chatEvent(name) };
-      return { text: `says something in ${name}`, source: 'assumed', result: said };
+    params: z.strictObject({
+      room: Room,
+      message: z.string().trim().min(1, MESSAGE).max(chatLengthMax, MESSAGE),
+      replyTo: Seq.optional().describe('"seq" of the message of the room that it answers'),
+    }),
+    result: z.strictObject({
+      room: z.string(),
+      author: z.string(),
+      message: z.string(),
+      event: z.string(),
+      seq: z.number(),
+      replyTo: z.number().nullable(),
+      thread: z.number().nullable(),
+      mentions: z.array(z.string()),
+    }),
+    async run({ room, message, replyTo }, context) {
+      return { room, message, ...(await say(context, { room, message, replyTo })) };
+    },
+    predict({ room = 'general', message, replyTo = null }) {
+      const [name, text] = [simulatedText(room), simulatedText(message)];
+      const answers = typeof replyTo === 'number' ? replyTo : null;
+      const place = { seq: 1, replyTo: answers, thread: answers, mentions: mentionsIn(text) };
+      const result = { room: name, author: 'the simulation', message: text, event: chatEvent(name), ...place };
+      return { text: `says something in ${name}`, source: 'assumed', result };
     },
   }),
   defineCommand({
@@ -52,14 +91,32 @@ export const chatCommands: Command[] = [
     textField: 'text',
     params: z.strictObject({
       room: Room,
-      limit: z.number().int().positive().max(messagesMax).default(50),
-      after: z.number().int().nonnegative().optional().describe('"seq" of the last message that is known'),
+      limit: Limit,
+      after: After,
+      thread: Seq.optional().describe('only this message and the replies below it'),
     }),
     result: z.strictObject({ room: z.string(), messages: z.array(Message), text: z.string() }),
     async run(asked, context) {
       const messages = (await messagesIn(context, asked)).map((said) => ({ ...said }));
-      const text = messages.map((said) => `${speakerOf(said)}: ${said.message}`).join('\n');
-      return { room: asked.room, messages, text };
+      return { room: asked.room, messages, text: textOf(messages) };
+    },
+  }),
+  defineCommand({
+    name: 'collaboration/chat/mentions',
+    description: 'Reads the latest messages of all rooms that address somebody ("@name").',
+    permission: 'read',
+    speed: 'quick',
+    textField: 'text',
+    params: z.strictObject({
+      name: Name.optional().describe("the persona that is addressed; the run's own when absent"),
+      limit: Limit,
+      after: After,
+    }),
+    result: z.strictObject({ name: z.string(), messages: z.array(Message), text: z.string() }),
+    async run({ name, ...asked }, context) {
+      const addressed = name ?? context.run.persona;
+      const messages = (await messagesTo(context, { name: addressed, ...asked })).map((said) => ({ ...said }));
+      return { name: addressed, messages, text: textOf(messages) };
     },
   }),
   defineCommand({

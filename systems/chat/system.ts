@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { defineSystem } from '../../operations/system.ts';
 import { chatCommands } from './commands.ts';
+import { SOURCES } from './messages.ts';
 import { tables } from './tables.ts';
 
 export const chat = defineSystem({
@@ -15,6 +16,11 @@ export const chat = defineSystem({
       message: z.string(),
       author: z.string(),
       handle: z.string().nullable(),
+      seq: z.number(),
+      replyTo: z.number().nullable(),
+      thread: z.number().nullable(),
+      mentions: z.array(z.string()),
+      source: z.enum(SOURCES),
     }),
   },
 });

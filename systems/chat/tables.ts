@@ -17,4 +17,13 @@ export const tables: Tables = {
     create index chat_messages_room_seq_idx on chat_messages (room, seq);
     create index chat_messages_project_room_seq_idx on chat_messages (project, room, seq);
   `,
+  threads: `
+    alter table chat_messages
+      add column reply_to bigint,
+      add column thread bigint,
+      add column mentions text[] not null default '{}',
+      add column source text not null default 'step';
+    create index chat_messages_thread_idx on chat_messages (thread, seq) where thread is not null;
+    create index chat_messages_mentions_idx on chat_messages using gin (mentions);
+  `,
 };

@@ -19,6 +19,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'client/open-client.ts inbox/list': 'the method is the door to this command',
   'client/open-client.ts sentinel/load': 'the method is the door to this command',
   'client/open-client.ts sentinel/delete': 'the method is the door to this command',
+  'cli/verbs/chat.ts collaboration/chat/mentions': 'the option of the verb is the door to this command',
   'interpreter/walk/join.ts sentinel/status': 'a `join` step is what a model does that looks at runs with it',
   'interpreter/keys.ts sentinel/': 'workflow ids begin so',
   'language/catalogue.ts code/shell/execute': 'the format says what a shell step is as a command',

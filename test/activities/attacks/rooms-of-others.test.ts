@@ -64,8 +64,17 @@ test('a model hears and says what belongs to its project, and what persons say',
     ((await run('list', {}, over)) as { room: string; messages: number }[]).map((one) => `${one.room} ${one.messages}`);
   expect((await rooms(here)).filter((one) => one.includes('there') || one.startsWith('shared'))).toEqual(['shared 2']);
   expect(await rooms(there)).toEqual(expect.arrayContaining(['shared 2', 'only-there 1']));
+  const [byStep] = ((await run('read', { room }, there)) as { messages: { seq: number }[] }).messages;
+  // A model answers what it hears, and is told of no other message.
+  await expect(run('send', { room, message: 'x', replyTo: byStep?.seq ?? 0 }, here)).rejects.toMatchObject({
+    code: 'CHAT_MESSAGE_NOT_FOUND',
+  });
+  await run('send', { room: 'only-there', message: 'for @eve' }, { project: '/there' });
+  const toEve = async (over: Speaker): Promise<number> =>
+    ((await run('mentions', { name: 'eve' }, over)) as { messages: object[] }).messages.length;
+  expect([await toEve(here), await toEve(there)]).toEqual([0, 1]);
   const said = await opened.database.query<{ name: string; project: string | null }>(
-    "select name, project from published_events where name in ('chat:shared:message', 'chat:only-there:message') order by seq",
+    "select name, project from published_events where name in ('chat:shared:message', 'chat:only-there:message') and data->>'message' <> 'for @eve' order by seq",
     [],
   );
   expect(said.map(({ project }) => project)).toEqual(['/here', null, '/there', null]);

@@ -49,6 +49,10 @@ it('says something in a room once, with an event, and reads it', async () => {
     author: 'tester',
     message: 'First.',
     event: 'chat:reviews:message',
+    seq: expect.any(Number) as number,
+    replyTo: null,
+    thread: null,
+    mentions: [],
   });
   await run('send', { room, message: 'First.' }, { key: 'a' });
   await run('send', { room, message: 'lost' }, { givesUp: true });
@@ -66,7 +70,20 @@ it('says something in a room once, with an event, and reads it', async () => {
   });
   expect(await run('read', { room, limit: 1 })).toMatchObject({ text: expect.stringContaining('Second') as string });
   expect(await events()).toEqual([
-    { name: 'chat:reviews:message', data: { room, message: 'First.', author: 'tester', handle: context.run.handle } },
+    {
+      name: 'chat:reviews:message',
+      data: {
+        seq: read.messages[0]?.seq ?? null,
+        room,
+        message: 'First.',
+        author: 'tester',
+        handle: context.run.handle,
+        replyTo: null,
+        thread: null,
+        mentions: [],
+        source: 'step',
+      },
+    },
     {
       name: 'chat:reviews:message',
       data: expect.objectContaining({ message: 'Second,\nwith a line more.' }) as JsonObject,
@@ -90,11 +107,70 @@ it('lists rooms, the one with the newest message first', async () => {
   expect(await run('read', { room: 'empty' })).toEqual({ room: 'empty', messages: [], text: '' });
 });
 
+interface Said {
+  seq: number;
+  replyTo: number | null;
+  thread: number | null;
+  mentions: string[];
+}
+const say = async (params: JsonObject, over: { key?: string } = {}): Promise<Said> =>
+  (await run('send', params, over)) as unknown as Said;
+
+it('keeps a thread together, whichever of its messages is answered', async () => {
+  const room = 'threads';
+  const first = await say({ room, message: 'Who reviews?' });
+  const beside = await say({ room, message: 'Something else.' });
+  const reply = await say({ room, message: 'I do.', replyTo: first.seq }, { key: 'reply' });
+  const deeper = await say({ room, message: 'Thanks.', replyTo: reply.seq });
+  expect([first, reply, deeper].map(({ replyTo, thread }) => [replyTo, thread])).toEqual([
+    [null, null],
+    [first.seq, first.seq],
+    [reply.seq, first.seq],
+  ]);
+  expect(await say({ room, message: 'I do.', replyTo: first.seq }, { key: 'reply' })).toEqual(reply);
+  const thread = (await run('read', { room, thread: first.seq })) as unknown as { messages: Said[] };
+  expect(thread.messages.map(({ seq }) => seq)).toEqual([first.seq, reply.seq, deeper.seq]);
+  expect(await run('read', { room, thread: first.seq, after: reply.seq })).toMatchObject({
+    messages: [{ seq: deeper.seq }],
+  });
+  for (const [other, seq] of [
+    [room, 1_000_000],
+    ['elsewhere', beside.seq],
+  ])
+    await expect(run('send', { room: other ?? '', message: 'x', replyTo: seq ?? 0 })).rejects.toMatchObject({
+      code: 'CHAT_MESSAGE_NOT_FOUND',
+    });
+  expect((await events()).at(-1)?.data).toMatchObject({ seq: deeper.seq, replyTo: reply.seq, thread: first.seq });
+});
+
+it('lists in all rooms what addresses somebody', async () => {
+  const { mentions } = await say({
+    room: 'one',
+    message: '@ada: see mail@example.org, @grace-h. (@ada) or @@x, a@b and @Reviewer_2!',
+  });
+  expect(mentions).toEqual(['ada', 'grace-h', 'Reviewer_2']);
+  await say({ room: 'two', message: 'Ask @adam.' });
+  const second = await say({ room: 'two', message: 'And @ada too, @tester' });
+  const of = async (params: JsonObject): Promise<string[]> =>
+    ((await run('mentions', params)) as unknown as { messages: { message: string }[] }).messages.map(
+      ({ message }) => message,
+    );
+  expect(await of({ name: 'ada' })).toEqual([expect.stringContaining('@grace-h'), 'And @ada too, @tester']);
+  expect(await of({ name: 'ada', limit: 1 })).toEqual(['And @ada too, @tester']);
+  expect(await of({})).toEqual(['And @ada too, @tester']);
+  expect(await of({ name: 'ada', after: second.seq })).toEqual([]);
+  expect(await of({ name: 'ad' })).toEqual([]);
+  await expect(run('mentions', { name: '@ada' })).rejects.toMatchObject({ code: 'COMMAND_PARAMS_INVALID' });
+  const many = Array.from({ length: 60 }, (_, at) => `@p${at}`).join(' ');
+  expect((await say({ message: many })).mentions).toHaveLength(50);
+});
+
 it.each([
   { room: 'a:b', message: 'x' },
   { room: '*', message: 'x' },
   { room: '', message: 'x' },
   { message: ' ' },
+  { message: 'x', replyTo: 0 },
   { message: 'x'.repeat(100_001) },
 ])('refuses a message that is none (%#)', async (params) => {
   await expect(run('send', params)).rejects.toMatchObject({ code: 'COMMAND_PARAMS_INVALID' });

@@ -107,6 +107,10 @@ test('what reaches further is only told of', async () => {
   expect(said[0]?.[2]).toEqual({
     room: 'ops',
     author: 'the simulation',
+    seq: 1,
+    replyTo: null,
+    thread: null,
+    mentions: [],
     message: 'Hello',
     event: 'chat:ops:message',
   });
