@@ -54,6 +54,7 @@ export const PROBLEMS = {
   USED_BEFORE_SET: 'A variable is read before it is set',
   SET_ON_SOME_PATHS: 'A variable may have no value where it is read',
   SIBLING_REFERENCE: 'A branch reads what another branch sets',
+  RELATIVE_PATH: 'A path is compared with one that begins with "/", and is relative',
   UNKNOWN_FIELD: 'A value has no such field',
   RESULT_NOT_AWAITED: 'The result of a run that nobody waits for is read',
   STUCK_LOOP: "A loop's check never changes",

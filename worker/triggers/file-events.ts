@@ -7,6 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import type { TriggerLocks, TriggerStore } from '../../prisma/store/contract/trigger-contract.ts';
 import { watchedLock } from '../../prisma/store/events/trigger-locks.ts';
 import type { Subscription } from '../../prisma/store/contract/subscription.ts';
@@ -129,8 +130,10 @@ export class FileEvents {
         });
         return;
       }
-      for (const { path, kind } of changes)
-        await triggers.publish({ ...source, id: randomUUID(), name: FILE_CHANGED, data: { path, kind } });
+      for (const { path, kind } of changes) {
+        const data = { path, absolutePath: join(project, path), kind };
+        await triggers.publish({ ...source, id: randomUUID(), name: FILE_CHANGED, data });
+      }
     } catch (error) {
       say(
         `changes of files in ${project} were not published: ${error instanceof Error ? error.message : String(error)}`,
