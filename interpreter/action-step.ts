@@ -9,7 +9,8 @@ import { withCost } from './command-cost.ts';
 import { wait, type Walking } from './drive.ts';
 import { effectOf, isQuick, labelOf, type Built, visible } from './build-effect.ts';
 import { shieldOf, type Strand, type RunInput } from './host.ts';
-import type { Effect, Flow, Limit, Reply, Ending, Place } from './effect.ts';
+import { draftFailure, handsBehind, heldAsDraft, type Hands } from './drafts.ts';
+import type { Effect, Flow, Limit, NestedEffect, Reply, Ending, Place } from './effect.ts';
 import { exitFailure } from './exit-code.ts';
 import { heldBackIn } from './held-back.ts';
 import { finish } from './results.ts';
@@ -20,8 +21,9 @@ import type { ActingFrame, BlockFrame } from './position.ts';
 import { doubtOf, withKnown } from './unknown-outcome.ts';
 import { noteWatched } from './waits.ts';
 import type { Catalogue } from '../language/catalogue.ts';
+import type { Json } from '../language/json.ts';
 import { withDefaults, type FailureInfo } from '../language/failure.ts';
-import type { Finding } from '../language/read/nested-definition.ts';
+import { programOf, type Finding } from '../language/read/nested-definition.ts';
 import { isReferredLater } from '../language/references/written-references.ts';
 import { Reader, namesAt } from './names.ts';
 import { passAction } from './pass-action.ts';
@@ -58,7 +60,7 @@ export function* walkAction(
     const action: Effect =
       given === null || 'failure' in given || built.effect.type !== 'sentinel'
         ? built.effect
-        : { ...built.effect, library: given.library, catalogue: given.catalogue };
+        : withGiven(built.effect, given);
     const acted =
       acting === null
         ? yield* act(walk, strand, step, place, frame, action)
@@ -202,8 +204,26 @@ function build(walk: Walk, strand: Strand, step: ActionStep, place: Place, frame
  * time the step is reached, and from there on is the definition of the step.
  */
 
-export type Given =
-  { step: SentinelStep; library: { [name: string]: Definition }; catalogue: Catalogue } | { failure: FailureInfo };
+interface Read {
+  step: SentinelStep;
+  library: { [name: string]: Definition };
+  catalogue: Catalogue;
+  /** Of what a model has drafted. */
+  hands: Hands | null;
+}
+
+export type Given = Read | { failure: FailureInfo };
+
+function withGiven(effect: NestedEffect, { library, catalogue, hands }: Read): NestedEffect {
+  const limits = hands === null ? effect.limits : heldAsDraft(effect.limits, hands);
+  return { ...effect, limits, library, catalogue };
+}
+
+/** What was stored under the name has the rights that it was stored with. */
+function isNamed(value: Json): boolean {
+  const program = programOf(value);
+  return typeof program === 'object' && program !== null && '$ref' in program;
+}
 
 const findingsShownMax = 20;
 const findingsSaidMax = 3;
@@ -254,7 +274,11 @@ export function* readGiven(
       `${key}: what ${written} holds is no definition: ${said(read.findings)}`,
       read.findings,
     );
-  return { step: { ...step, definition: read.definition }, library: read.library, catalogue: read.catalogue };
+  const hands = isNamed(value) ? null : handsBehind(walk, [written]);
+  const refused = hands === null ? null : draftFailure(walk, key, read, hands);
+  if (refused !== null) return { failure: refused };
+  const { definition, library, catalogue } = read;
+  return { step: { ...step, definition }, library, catalogue, hands };
 }
 
 function notRead(code: string, message: string, findings: readonly Finding[] = []): { failure: FailureInfo } {

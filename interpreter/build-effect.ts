@@ -18,12 +18,13 @@ import type {
 import { joinWords, sleepWords } from '../language/graph/step-label.ts';
 import { textOf } from '../language/expression/scope.ts';
 import type { Strand } from './host.ts';
+import { draftHanded } from './drafts.ts';
 import type { CommandEffect, Effect, RunLimits, Variables, Place } from './effect.ts';
 import { limitsLeft, timeoutOf } from './limits.ts';
 import { unsetFor } from './names-set.ts';
 import { namesAt, paramsOf, Reader } from './names.ts';
 import { isTimed } from './outcome.ts';
-import { inheritanceOf, reachOf } from './reach.ts';
+import { asDrafted, inheritanceOf, reachOf } from './reach.ts';
 import { previewOf } from '../language/events/preview.ts';
 import { defined } from '../language/defined.ts';
 import { isToldOfUnknown } from '../language/unknown-outcomes.ts';
@@ -302,7 +303,9 @@ function shellEffect(step: ShellStep, reader: Reader, frame: EffectFrame): Effec
 function commandEffect(walk: Walk, step: CommandStep, reader: Reader, frame: EffectFrame): Effect {
   const { command } = step;
   const params = paramsOf(walk.input, step, reader);
-  return withRights(walk, { type: 'command', command, params, ...frame, ...reachOf(walk, step) });
+  const effect: CommandEffect = { type: 'command', command, params, ...frame, ...reachOf(walk, step) };
+  const hands = draftHanded(walk, step, params);
+  return withRights(walk, hands === null ? effect : asDrafted(effect, hands));
 }
 
 /** One that starts runs hands on what these inherit. */

@@ -9,6 +9,7 @@ import { secretFilesIn } from '../language/rights/secret-files.ts';
 import { handedIn } from '../language/read/started-program.ts';
 import type { Reach } from '../language/rights/reach.ts';
 import { defined } from '../language/defined.ts';
+import { heldAsDraft, type Hands } from './drafts.ts';
 import type { CommandEffect, Inheritance, RunLimits } from './effect.ts';
 import { rightsOf } from './limits.ts';
 import { callable } from './offered.ts';
@@ -51,12 +52,23 @@ function shown({ files = [], env = [], tools }: Pick<Reach, 'files' | 'env'> & {
   return Object.keys(reach).length === 0 ? {} : { reach };
 }
 
+/** A command that stores or starts what a model has drafted does it as if that model had called it. */
+export const asDrafted = (effect: CommandEffect, hands: Hands): CommandEffect => {
+  const tools = effect.reach?.tools?.filter((tool) => hands.includes(tool)) ?? [...hands];
+  return {
+    ...effect,
+    confinement: { ...effect.confinement, byModel: true },
+    reach: { ...effect.reach, tools, isDraft: true },
+  };
+};
+
 /** What a run inherits that a command starts. One that a model brings is held to what the model may call. */
 export function inheritanceOf(
   { input: { catalogue, depth, limits } }: Walk,
   { command, call, params, reach }: CommandEffect,
 ): Inheritance {
   const rights = rightsOf(limits);
+  if (reach?.isDraft === true) return { depth: depth + 1, limits: heldAsDraft(rights, reach.tools ?? []) };
   if (call === undefined) return { depth: depth + 1, limits: rights };
   // What the code of another command starts is known when it starts it (operations/brought.ts).
   const handed = entryOf(catalogue, command).otherRuns === 'starts' ? handedIn(params) : null;

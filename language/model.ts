@@ -316,6 +316,8 @@ export const Definition = z.strictObject({
   /** Names of environment variables that `{{env.X}}` may read. */
   env: z.array(z.string().min(1)).optional(),
   strict: z.boolean().optional(),
+  /** What its models draft and its steps run may do whatever the run may (docs/safety.md). */
+  trustDrafts: z.boolean().optional(),
   /** Reaches the definitions that are written inside this one, and no other. */
   defaults: Defaults.optional(),
   inputs: z.record(z.string(), Value).optional(),

@@ -4,7 +4,8 @@ import type { Inheritance } from '../interpreter/effect.ts';
 import { outermost } from '../language/events/nested-runs.ts';
 import type { Definition } from '../language/model.ts';
 import type { Handed } from '../language/read/started-program.ts';
-import { beyondTools } from '../language/rights/brought-program.ts';
+import { stricter } from '../language/permissions.ts';
+import { beyondTools, draftRemedy } from '../language/rights/brought-program.ts';
 import { Failure } from '../world/failures/failures.ts';
 import type { CommandContext } from './command.ts';
 
@@ -16,8 +17,14 @@ export function refuseBeyond(
 ): void {
   if (confinement?.byModel !== true || reach?.tools === undefined) return;
   const beyond = beyondTools(definition, catalogue, reach.tools);
-  if (beyond !== null)
-    throw exceeds(`the definition "${definition.name}" does more than the model that brings it: ${beyond}`);
+  if (beyond === null) return;
+  const [whose, remedy] = reach.isDraft === true ? ['drafted', `; ${draftRemedy}`] : ['brings', ''];
+  throw exceeds(`the definition "${definition.name}" does more than the model that ${whose} it: ${beyond}${remedy}`);
+}
+
+/** A definition as it is stored: one that a model drafted and a step stores is held in wherever it runs. */
+export function asStored(definition: Definition, { reach }: Pick<CommandContext, 'reach'>): Definition {
+  return reach?.isDraft === true ? { ...definition, mode: stricter('sandboxed', definition.mode) } : definition;
 }
 
 /** What a run inherits: one of a definition that a model brings does no more than the model, whichever command starts it. */

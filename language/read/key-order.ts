@@ -85,6 +85,7 @@ const ORDER = [
   'mode',
   'durability',
   'strict',
+  'trustDrafts',
   'escalateOn',
   'reportTo',
 ];

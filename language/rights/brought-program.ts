@@ -23,6 +23,10 @@ export function beyondTools(definition: Definition, catalogue: Catalogue, tools:
   return inDefinition(definition, { catalogue, tools: new Set(tools) });
 }
 
+/** What lets a draft of a model do more. */
+export const draftRemedy =
+  'give the step of that model the command as a tool, or set "trustDrafts": true in the definition that runs the draft';
+
 /** `free`: whatever it says, nobody gets more by it. Else what the value goes beyond. */
 export type Row<Value> = 'free' | ((value: Value, held: Held) => string | null);
 export type Rows<Whole> = { readonly [Key in keyof Whole]-?: Row<Exclude<Whole[Key], undefined>> };
@@ -77,6 +81,7 @@ export const DEFINITION: Rows<Definition> = {
   reportTo: refusedAs('silent', 'it reports to nobody ("reportTo")'),
   env: ([variable]) => (variable === undefined ? null : `it reads the environment variable "${variable}"`),
   strict: 'free',
+  trustDrafts: refusedAs(true, 'it trusts what its models draft ("trustDrafts")'),
   defaults: 'free',
   inputs: 'free',
   inputSchema: 'free',

@@ -6,4 +6,6 @@ export interface Reach {
   env?: string[];
   /** Of a model: what it may call. A program that it brings does no more. */
   tools?: string[];
+  /** A step hands over what a model has drafted: what comes of it runs sandboxed. */
+  isDraft?: true;
 }

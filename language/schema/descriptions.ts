@@ -46,6 +46,8 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     reportTo: "Whether the end of the run is put into its owner's inbox.",
     env: 'Names of environment variables that {{env.NAME}} may read. Their values are masked in logs.',
     strict: 'A reference without a value makes its step fail, in place of a warning.',
+    trustDrafts:
+      'Definitions that its models draft, and that its steps store or run, may do what the run may. Without it they run "sandboxed", with the tools of the model that drafted them.',
     defaults: 'What holds for steps that do not say, also for those of definitions written inside this one.',
     inputs: 'Variables the run starts with, and their defaults; --input gives others.',
     inputSchema:

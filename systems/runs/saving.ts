@@ -8,13 +8,14 @@ import { replyValue } from '../../language/models/reply-value.ts';
 import { parseDefinition, parseDefinitionText, type ReadOptions } from '../../language/read/definition.ts';
 import { formatOf, readDefinitionText } from '../../language/read/text/definition-text.ts';
 import { problemsInWords } from '../../language/read/remedies/problems-in-words.ts';
+import { droppedWarning, withoutDraftKeys } from '../../language/read/draft/draft-keys.ts';
 import { readStarted, referring, type Handed } from '../../language/read/started-program.ts';
 import { referredDefinitions } from '../../prisma/store/values/referred-definitions.ts';
 import { accessOf, rootOf } from '../../world/confinement/confine.ts';
 import { refFiles } from '../../world/definitions/ref-files.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { type Command, type Context, defineCommand } from '../../operations/command.ts';
-import { refuseBeyond } from '../../operations/brought.ts';
+import { asStored, refuseBeyond } from '../../operations/brought.ts';
 
 const Fields = z.record(z.string(), Value);
 const Params = z.union(
@@ -28,7 +29,8 @@ const Params = z.union(
 type Params = z.infer<typeof Params>;
 
 async function create(params: Params, context: Context): Promise<JsonObject> {
-  const handed: Handed = { written: await writtenIn(params as JsonObject, context) };
+  const { written, dropped } = await writtenIn(params as JsonObject, context);
+  const handed: Handed = { written };
   const stored = await referredDefinitions(context.store, referring(handed));
   const read = readStarted(handed, context.commands.catalogue, Object.fromEntries(stored));
   if ('fault' in read) throw new Failure('DEFINITION_INVALID', read.fault);
@@ -36,20 +38,27 @@ async function create(params: Params, context: Context): Promise<JsonObject> {
   const { definitions } = context.store;
   // A name is a person's to move: what a model stores is found by its id.
   const isModels = context.confinement?.byModel === true;
-  const { hash, name, version } = await (isModels
-    ? definitions.keep(read.definition)
-    : definitions.publish(read.definition));
-  return { id: hash, name, version };
+  const definition = asStored(read.definition, context);
+  const { hash, name, version } = await (isModels ? definitions.keep(definition) : definitions.publish(definition));
+  return { id: hash, name, version, ...(dropped.length === 0 ? {} : { warnings: [droppedWarning(dropped)] }) };
 }
 
-async function writtenIn(params: JsonObject, context: Context): Promise<Json> {
+/** A draft may say more of itself than a definition; a file is read as it stands. */
+async function writtenIn(params: JsonObject, context: Context): Promise<{ written: Json; dropped: string[] }> {
   const { file, definition, ...fields } = params;
   if (typeof file === 'string') {
     const read = await context.call('code/read', { path: file });
-    return inFile(file, isJsonObject(read) ? read['content'] : null, context);
+    return { written: inFile(file, isJsonObject(read) ? read['content'] : null, context), dropped: [] };
   }
-  if (definition === undefined) return { loop: { type: 'once' }, ...fields };
-  return typeof definition === 'string' ? parsed(definition, '"definition"') : definition;
+  const draft =
+    definition === undefined
+      ? { loop: { type: 'once' }, ...fields }
+      : typeof definition === 'string'
+        ? parsed(definition, '"definition"')
+        : definition;
+  if (!isJsonObject(draft)) return { written: draft, dropped: [] };
+  const { definition: written, dropped } = withoutDraftKeys(draft);
+  return { written, dropped };
 }
 
 /** With the files that it names by their paths in place of these; what else it names is looked for afterwards. */
@@ -73,13 +82,18 @@ function inFile(file: string, content: Json | undefined, context: Context): Json
 }
 
 /** What a model has drafted may stand in a fence. */
-function parsed(text: Json | undefined, where: string): Json {
+function parsed(text: Json | undefined, where: string): JsonObject {
   const value = typeof text === 'string' ? (readJson(text) ?? replyValue(text)) : null;
   if (isJsonObject(value)) return value;
   throw new Failure('DEFINITION_INVALID', `${where} holds no JSON object, which a definition is; write one`);
 }
 
-const Saved = z.strictObject({ id: z.string(), name: z.string(), version: z.number() });
+const Saved = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  version: z.number(),
+  warnings: z.array(z.string()).exactOptional().describe('what of a draft was left out'),
+});
 
 export const savingCommands: Command[] = [
   defineCommand({

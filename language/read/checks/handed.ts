@@ -6,6 +6,7 @@ import { type Catalogue, type CommandFacts, findCommand } from '../../catalogue.
 import type { Problem } from '../../problems.ts';
 import { isFilePath } from '../../references/written-references.ts';
 import { isPlain, type Origins } from '../draft/draft.ts';
+import { withoutDraftKeys } from '../draft/draft-keys.ts';
 import { withoutFile } from '../draft/mounts.ts';
 import type { Sites } from '../inventory/sites.ts';
 
@@ -38,7 +39,7 @@ export function checkHanded(
         message: `${consequence}: ${withoutFile(ref)}`,
       };
     if (!isPlain(definition) || Object.hasOwn(definition, '$ref')) return [];
-    const errors = problemsOf(definition).filter(
+    const errors = problemsOf(does === 'defines' ? withoutDraftKeys(definition).definition : definition).filter(
       ({ code, severity }) => severity === 'error' && !KNOWN_LATER.has(code),
     );
     return errors.map((problem): Problem => {

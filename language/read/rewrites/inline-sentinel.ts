@@ -15,6 +15,7 @@ export const OF_THE_DEFINITION = [
   'reportTo',
   'env',
   'strict',
+  'trustDrafts',
   'defaults',
   ...OUTSIDE,
 ];

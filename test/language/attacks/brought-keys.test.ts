@@ -80,6 +80,7 @@ const OF_DEFINITION: { [Key in keyof Required<Definition>]: Uses } = {
   },
   reportTo: { fine: ['inbox'], beyond: ['silent'] },
   env: { fine: [[]], beyond: [['HOME']] },
+  trustDrafts: { fine: [false], beyond: [true] },
   strict: { fine: [true, false] },
   defaults: { fine: [{ shell: { failOn: 'nonzero' } }] },
   inputs: { fine: [{ a: 1 }] },

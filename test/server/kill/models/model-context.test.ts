@@ -59,17 +59,21 @@ test('what a model drafts is created and run by its id, and what ai/generate cos
   model.next(answers(JSON.stringify(drafted)));
   await harness.startWorker(model.env);
   const handle = await harness.start(
-    once('drafting', [
-      {
-        type: 'command',
-        command: 'ai/generate',
-        params: { prompt: 'Draft a sentinel', model: 'openai/some-model' },
-        outputTo: 'draft',
-      },
-      { type: 'command', command: 'sentinel/create', params: { definition: '$draft.data' }, outputTo: 'created' },
-      { type: 'command', command: 'sentinel/run', params: { sentinelId: '$created.id' }, outputTo: 'started' },
-      { type: 'watch', event: 'drafted:ran', timeoutMs: 60_000, outputTo: 'ran' },
-    ]),
+    once(
+      'drafting',
+      [
+        {
+          type: 'command',
+          command: 'ai/generate',
+          params: { prompt: 'Draft a sentinel', model: 'openai/some-model' },
+          outputTo: 'draft',
+        },
+        { type: 'command', command: 'sentinel/create', params: { definition: '$draft.data' }, outputTo: 'created' },
+        { type: 'command', command: 'sentinel/run', params: { sentinelId: '$created.id' }, outputTo: 'started' },
+        { type: 'watch', event: 'drafted:ran', timeoutMs: 60_000, outputTo: 'ran' },
+      ],
+      { trustDrafts: true },
+    ),
   );
   const { outcome, outputs } = await harness.result(handle);
   expect({ outcome, created: outputs?.['created'], ran: outputs?.['ran'] }).toMatchObject({
