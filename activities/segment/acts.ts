@@ -83,7 +83,12 @@ export class Acts {
   readonly #rows = new WaitingRows();
 
   /** `claim`: commits all there is. */
-  constructor(steps: ActingSteps, input: RunInput, claim: () => Promise<void>, { attempt, now, signal = never }: Attempt) {
+  constructor(
+    steps: ActingSteps,
+    input: RunInput,
+    claim: () => Promise<void>,
+    { attempt, now, signal = never }: Attempt,
+  ) {
     this.#steps = steps;
     this.#input = input;
     this.#claim = claim;
