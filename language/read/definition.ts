@@ -12,7 +12,6 @@ import { canonicalForm } from './canonical-form.ts';
 import { readTooEarly } from './checks/before-start.ts';
 import { checkBounds } from './checks/bounds.ts';
 import { checkComputedText } from './checks/computed-text.ts';
-import { checkEventPaths } from './checks/event-paths.ts';
 import { checkEvents } from './checks/events.ts';
 import { checkExposure } from './checks/exposure.ts';
 import { checkFlow } from './checks/flow.ts';
@@ -114,7 +113,6 @@ export function parseDefinition(value: unknown, options: ReadOptions): ReadResul
     ...checkSettings(sites, origins),
     ...checkDeclared(sites, origins, knownRefs),
     ...checkEvents(sites, origins),
-    ...checkEventPaths(sites, origins),
     ...(options.isBounded === true ? [] : checkBounds(sites, origins, knownRefs)),
     ...items.problems,
     ...checkReferences(sites, written, tooEarly),

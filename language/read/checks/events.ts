@@ -1,5 +1,6 @@
-/** Names of events: what is emitted has a plain name, what is watched may be a pattern. */
+/** Names of events: what is emitted has a plain name, what is watched may be a pattern; and paths that they bring. */
 import { reservedEventFault } from '../../events/reserved-events.ts';
+import { checkEventPaths } from './event-paths.ts';
 import type { Problem } from '../../problems.ts';
 import type { Origins } from '../draft/draft.ts';
 import type { Sites } from '../inventory/sites.ts';
@@ -7,6 +8,7 @@ import { defined } from '../../defined.ts';
 
 export function checkEvents(sites: Sites, origins: Origins): Problem[] {
   return [
+    ...checkEventPaths(sites, origins),
     ...sites.loops.flatMap(({ loop, path }) =>
       loop.type === 'event' ? isBadEvent(loop.event, origins.locate(loop, path, ['event']), 'watched') : [],
     ),
