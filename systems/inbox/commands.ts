@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import { defined } from '../../language/defined.ts';
-import type { JsonObject } from '../../language/json.ts';
+import { isJsonObject, type JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
 import { isPersonaId, personaRule } from '../../language/persona-id.ts';
 import { COMMAND_BOUNDS } from '../../operations/bounds.ts';
@@ -148,7 +148,9 @@ const posting: Command[] = [
     result: z.union([Shown, z.null()]),
     async run({ personaId, itemId: id, domain, kind, forMs }, context) {
       const taker = takerOf(context);
-      const wanted = defined({ persona: personaId ?? taker.name, id, domain, kind });
+      const persona = personaId ?? taker.name;
+      await refuseStranger(persona, taker, context);
+      const wanted = defined({ persona, id, domain, kind });
       const taken = await take(context, wanted, { taker, forMs });
       return taken === null ? null : (shownItem(taken) as unknown as JsonObject);
     },
@@ -184,6 +186,17 @@ const posting: Command[] = [
   }),
 ];
 
+/** What is for a persona, it deals with itself, or one that it trusts. */
+async function refuseStranger(persona: string, { name }: Taker, context: Context): Promise<void> {
+  if (persona === name) return;
+  const shown = await context.call('persona/show', { personaId: persona });
+  if (isJsonObject(shown) && Array.isArray(shown['trusts']) && shown['trusts'].includes(name)) return;
+  throw new Failure(
+    'RIGHTS_EXCEEDED',
+    `inbox/take: what is for "${persona}" is not for "${name}", whom it does not trust; a person says so: "sentinel persona trust ${persona} ${name}"`,
+  );
+}
+
 async function refusal(itemId: string, context: Context): Promise<Failure> {
   const found = await find(context, itemId);
   if (found === null) {
@@ -207,7 +220,7 @@ function standing({ id, state, closedBy, takenBy, takenHandle }: Item): string {
 const seeing = defineCommand({
   name: 'inbox/acknowledge',
   description:
-    'Marks messages to a persona or of a run as seen, and closes a posted item that nobody has taken. Questions stay open.',
+    'Marks messages to a persona or of a run as seen, and closes posted items for the own persona that nobody has taken. Questions stay open.',
   permission: 'write',
   speed: 'quick',
   doors: ['step', 'person'],
@@ -227,7 +240,7 @@ const seeing = defineCommand({
   async run({ itemId: id, handle, personaId: persona }, context) {
     const { store, session } = context;
     const by = takerOf(context).name;
-    let seen = await acknowledge(context, { by, ...defined({ id, persona, handle }) });
+    let seen = (persona ?? by) === by ? await acknowledge(context, { by, ...defined({ id, handle }) }) : 0;
     seen += await store.inbox.clear(defined({ id, handle, persona }), session);
     // Of an `itemId` of what a run told, wherever its handle ends.
     for (const { index } of id?.matchAll(/\//g) ?? [])

@@ -166,17 +166,17 @@ export async function close(
   return row === undefined ? null : toItem(row);
 }
 
-/** Closes what needs no answer, where nobody has it: one item, or the notices and completions for a persona or of a run. How many. */
+/** Closes what is for `by`, needs no answer, and is with nobody: one item, or the notices and completions, of a run if one is named. How many. */
 export async function acknowledge(
   { tx }: Context,
-  { id, persona, handle, by }: { id?: string; persona?: string; handle?: string; by: string },
+  { id, handle, by }: { id?: string; handle?: string; by: string },
 ): Promise<number> {
   const rows = await tx.query(
-    `update inbox_items i set state = 'done', closed_by = $4, closed_at = clock_timestamp()
-     where ${IS_FREE} and i.kind <> 'question' and ($1::text is not null or i.kind <> 'task')
-       and ($1::text is null or i.id = $1) and ($2::text is null or i.persona = $2) and ($3::text is null or i.posted_handle = $3)
+    `update inbox_items i set state = 'done', closed_by = $3, closed_at = clock_timestamp()
+     where i.persona = $3 and ${IS_FREE} and i.kind <> 'question' and ($1::text is not null or i.kind <> 'task')
+       and ($1::text is null or i.id = $1) and ($2::text is null or i.posted_handle = $2)
      returning 1`,
-    [id, persona, handle, by].map(textOrNull),
+    [id, handle, by].map(textOrNull),
   );
   return rows.length;
 }

@@ -25,11 +25,16 @@ let steps = 0;
 async function step(
   name: string,
   params: JsonObject,
-  { handle = 'posting', store = opened.store, ...over }: Partial<CommandContext> & { handle?: string } = {},
+  {
+    handle = 'posting',
+    persona = 'helper-ai',
+    store = opened.store,
+    ...over
+  }: Partial<CommandContext> & { handle?: string; persona?: string } = {},
 ): Promise<Json> {
   const session = store.session();
   steps += 1;
-  const run = { handle, project: '/one', persona: 'helper-ai', definitionHash: '' };
+  const run = { handle, project: '/one', persona, definitionHash: '' };
   const context = commandContext('/', { store, session, run, key: `steps.${steps}@1`, ...over });
   try {
     const result = await registry.run(`inbox/${name}`, params, context);
@@ -56,7 +61,7 @@ const ends = (handle: string): Promise<void> => opened.store.events.append(handl
 const post = async (personaId: string, message: string, rest: JsonObject = {}): Promise<string> =>
   ((await step('post', { personaId, message, ...rest })) as Item).itemId;
 const take = async (personaId: string, rest: JsonObject = {}, over: Parameters<typeof step>[2] = {}): Promise<Item> =>
-  (await step('take', { personaId, ...rest }, over)) as Item;
+  (await step('take', rest, { persona: personaId, ...over })) as Item;
 const texts = (items: Json): string[] => (items as Item[]).map(({ message }) => message);
 
 describe('an item', () => {
@@ -111,7 +116,8 @@ describe('an item', () => {
       { itemId: 'tells/steps.0@1:error', message: 'It broke.', by: null },
       { itemId: id, message: 'Mend it.' },
     ]);
-    expect(await step('acknowledge', { itemId: id })).toEqual({ seen: 1 });
+    expect(await step('acknowledge', { itemId: id })).toEqual({ seen: 0 });
+    expect(await step('acknowledge', { itemId: id }, { persona: 'both' })).toEqual({ seen: 1 });
     expect(await step('acknowledge', { itemId: 'tells/steps.0@1:error' })).toEqual({ seen: 1 });
     expect(await step('acknowledge', { itemId: 'tells/steps.0@1:error' })).toEqual({ seen: 0 });
     expect(await step('peek', { personaId: 'both' })).toEqual([]);
@@ -129,11 +135,13 @@ describe('an item', () => {
     await ends('lost-it');
     expect(await take('answered', {}, { handle: 'has-it' })).toMatchObject({ itemId: id, takenBy: 'has-it' });
     for (const handle of ['has-it-not', 'lost-it'])
-      await expect(step('answer', { itemId: id, data: 'red' }, { handle })).rejects.toMatchObject({
+      await expect(step('answer', { itemId: id, data: 'red' }, { handle, persona: 'answered' })).rejects.toMatchObject({
         code: 'ITEM_NOT_YOURS',
       });
     const answers = await Promise.allSettled(
-      ['blue', 'green', 'white'].map((data) => step('answer', { itemId: id, data }, { handle: 'has-it' })),
+      ['blue', 'green', 'white'].map((data) =>
+        step('answer', { itemId: id, data }, { handle: 'has-it', persona: 'answered' }),
+      ),
     );
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(
@@ -157,6 +165,16 @@ describe('an item', () => {
     expect(await person('acknowledge', { itemId: taken })).toEqual({ seen: 0 });
   });
 
+  it('is taken by the persona for whom it is, or by one that it trusts', async () => {
+    await opened.database.query("insert into persona_entries (id, kind, made_by) values ('trusting', 'model', 'ada')");
+    await post('trusting', 'Sort the mail.');
+    await expect(step('take', { personaId: 'trusting' })).rejects.toMatchObject({ code: 'RIGHTS_EXCEEDED' });
+    await expect(person('take', { personaId: 'trusting' }, 'eve')).rejects.toMatchObject({ code: 'RIGHTS_EXCEEDED' });
+    await expect(step('take', { personaId: 'of-nobody' })).rejects.toMatchObject({ code: 'PERSONA_UNKNOWN' });
+    await opened.database.query("insert into persona_trust values ('trusting', 'helper-ai', 'ada')");
+    expect(await step('take', { personaId: 'trusting' })).toMatchObject({ message: 'Sort the mail.' });
+  });
+
   it('is free again when its time is over, and kept for longer by whoever has it', async () => {
     for (const handle of ['slow', 'next']) await runs(handle);
     const id = await post('timed', 'Long work.');
@@ -168,8 +186,13 @@ describe('an item', () => {
     expect(await take('timed', { itemId: id }, { handle: 'slow' })).toMatchObject({ takenBy: 'slow' });
     await opened.database.query(over.replace('$1', `'${id}'`));
     expect(await take('timed', {}, { handle: 'next' })).toMatchObject({ itemId: id });
-    await expect(step('answer', { itemId: id }, { handle: 'slow' })).rejects.toMatchObject({ code: 'ITEM_NOT_YOURS' });
-    expect(await step('answer', { itemId: id, drops: true }, { handle: 'next' })).toMatchObject({ state: 'dropped' });
+    const timed = { persona: 'timed' };
+    await expect(step('answer', { itemId: id }, { handle: 'slow', ...timed })).rejects.toMatchObject({
+      code: 'ITEM_NOT_YOURS',
+    });
+    expect(await step('answer', { itemId: id, drops: true }, { handle: 'next', ...timed })).toMatchObject({
+      state: 'dropped',
+    });
   });
 
   it('that a model posts says so, and a model sees those of its own project', async () => {
@@ -201,10 +224,10 @@ it('deals many items to many takers over two stores, each item once, though take
   const work = async (of: number): Promise<void> => {
     for (let life = 0; ; life += 1) {
       const handle = `crowd-${of}-${life}`;
-      const over = { handle, store: of % 2 === 0 ? opened.store : second };
+      const over = { handle, persona: 'crowd', store: of % 2 === 0 ? opened.store : second };
       await runs(handle);
       for (let pass = 0; ; pass += 1) {
-        const item = (await step('take', { personaId: 'crowd' }, over)) as Item | null;
+        const item = (await step('take', {}, over)) as Item | null;
         if (item === null) return;
         // It dies with an item in hand, and whatever it still says then comes too late.
         if (pass === 3 && life < 2) {

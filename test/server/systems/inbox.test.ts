@@ -15,9 +15,9 @@ afterAll(() => harness.close());
 test('docs/inbox.md: what a person posts is taken and closed by a run', async () => {
   await expectFirstExample('docs/inbox.md', harness);
   const [, example = ''] = /^```json\n([^]*?)^```/m.exec(read('docs/inbox.md')) ?? [];
-  await harness.start(JSON.parse(example) as Definition, { handle: `serve-${harness.taskQueue}` });
+  await harness.start(JSON.parse(example) as Definition, { handle: `serve-${harness.taskQueue}`, persona: 'ada' });
   const listed = async (...options: string[]): Promise<unknown> =>
     JSON.parse((await harness.command('inbox', '--persona', 'ada', '--json', ...options)).out) as unknown;
   await expect.poll(() => listed(), { timeout: 60_000 }).toEqual([]);
-  expect(await listed('--all')).toMatchObject([{ state: 'done', answer: { note: 'sorted', by: 'tester' } }]);
+  expect(await listed('--all')).toMatchObject([{ state: 'done', answer: { note: 'sorted', by: 'ada' } }]);
 });
