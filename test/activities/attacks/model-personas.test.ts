@@ -58,20 +58,21 @@ beforeAll(async () => {
   await person('inbox/post', { personaId: 'ada', message: 'Shall the shop close?', kind: 'question' });
 });
 
+const question = (kind: Question['kind'], assignee: string): Question => ({
+  id: 'steps.0@1',
+  kind,
+  message: INJECTION,
+  choices: [...CHOICES],
+  show: { command: 'rm -rf /' },
+  form: null,
+  assignee,
+  priority: 'urgent',
+  askedAt: 5,
+  expiresAt: null,
+  digest: '0123456789abcdef',
+});
+
 describe('what runs ask', () => {
-  const question = (kind: Question['kind'], assignee: string): Question => ({
-    id: 'steps.0@1',
-    kind,
-    message: INJECTION,
-    choices: [...CHOICES],
-    show: { command: 'rm -rf /' },
-    form: null,
-    assignee,
-    priority: 'urgent',
-    askedAt: 5,
-    expiresAt: null,
-    digest: '0123456789abcdef',
-  });
   const kinds = ['action', 'approval', 'error', 'timeout', 'unfamiliar'] as const;
   const answered: [string, Choice][] = [];
 
