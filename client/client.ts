@@ -43,7 +43,7 @@ import { untilLost, type FollowWith } from './follow/until-lost.ts';
 import { isWithinStep, refuseStep, starterHere } from './rights/within-step.ts';
 import { noSuchRun } from './lookup/no-such-run.ts';
 import { reportOf, saidOf, webUrlOf, type RunReport } from './lookup/run-report.ts';
-import { samplesOf, type Sample, type SampleQuery } from './samples/samples.ts';
+import { samplesOf, type Sample, type SampleQuery } from '../operations/samples/samples.ts';
 import { transcriptsOf, type Transcript } from './lookup/transcripts.ts';
 import type {
   Started,

@@ -5,6 +5,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts
 import { RecordFilter } from '../../language/params/record-filter.ts';
 import { defined } from '../../language/defined.ts';
 import { ClientError } from '../../client/client.ts';
+import type { OpenClient } from '../../client/open-client.ts';
 import { performCommand } from '../../client/perform.ts';
 import { oneLine } from '../../client/show/trace.ts';
 import { openOutput } from '../output/output.ts';
@@ -23,6 +24,15 @@ interface Options {
   json?: boolean;
   filter?: string;
   limit: number;
+  /** True: the first page. */
+  cursor?: string | true;
+}
+
+interface Page {
+  [field: string]: Json;
+  records: Shown[];
+  cursor: string;
+  more: boolean;
 }
 
 export function define(verb: Command): void {
@@ -41,12 +51,14 @@ function defineList(command: Command): void {
   withFilter(command.description('Lists the records of a collection, the oldest first.'))
     .argument('<collection>', 'the name of the collection')
     .option('--limit <n>', 'the maximum number of records', wholeNumber('--limit', { min: 1, max: 10_000 }), 100)
+    .option('--cursor [cursor]', 'read by pages: the first one, or the one behind the cursor of the page before')
     .addHelpText(
       'after',
       `
 Examples:
   sentinel data list todos
-  sentinel data list todos --filter '{"done": false, "size": {"$gt": 3}}' --json`,
+  sentinel data list todos --filter '{"done": false, "size": {"$gt": 3}}' --json
+  sentinel data list todos --cursor --limit 1000 --json    {records, cursor, more}`,
     )
     .action(async (collection: string, _options: unknown, self: Command) => {
       const options = self.optsWithGlobals<Options>();
@@ -55,17 +67,27 @@ Examples:
       const by = await speakerHere(undefined, output);
       await withClient(output, async (client) => {
         const asked = { ...chosen, limit: options.limit };
-        const found = await performCommand<Shown[]>(client, 'data/list', asked, { by });
-        output.object(found);
+        const page =
+          options.cursor === undefined ? null : await pageOf(client, { ...asked, cursor: options.cursor }, by);
+        const found = page?.records ?? (await performCommand<Shown[]>(client, 'data/list', asked, { by }));
+        output.object(page ?? found);
         for (const { id, collection: _collection, createdAt: _createdAt, ...data } of found)
           output.line(`${output.paint.strong(id)}  ${oneLine(previewOf(data))}`);
         if (found.length === 0)
           output.note(
             `sentinel: the collection "${collection}" has no ${options.filter === undefined ? 'records' : 'such record'}.`,
           );
+        if (page?.more === true) output.note(`sentinel: there are more: --cursor ${page.cursor}`);
       });
     });
 }
+
+const pageOf = (
+  client: OpenClient,
+  asked: Chosen & { limit: number; cursor: string | true },
+  by: string,
+): Promise<Page> =>
+  performCommand<Page>(client, 'data/list', { ...asked, cursor: asked.cursor === true ? null : asked.cursor }, { by });
 
 function defineRead(command: Command): void {
   withFilter(

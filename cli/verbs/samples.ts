@@ -3,15 +3,12 @@ import type { Command } from 'commander';
 import type { RunOutcome, StepOutcome } from '../../language/events/run-event.ts';
 import { visible } from '../../language/events/visible.ts';
 import { defined } from '../../language/defined.ts';
-import type { Sample, SampleQuery } from '../../client/samples/samples.ts';
+import { RUN_OUTCOMES, STEP_OUTCOMES, type Sample, type SampleQuery } from '../../operations/samples/samples.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { momentOf } from '../request/moment.ts';
 import { oneOf } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
 import { runNamed } from '../runs/run-named.ts';
-
-const RUN_OUTCOMES = ['completed', 'failed', 'stopped', 'cancelled'] as const satisfies readonly RunOutcome[];
-const STEP_OUTCOMES = ['ok', 'failed', 'retried', 'skipped', 'cancelled'] as const satisfies readonly StepOutcome[];
 
 interface Options {
   json?: boolean;

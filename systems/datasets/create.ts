@@ -5,6 +5,7 @@ import { createWriteStream, type WriteStream } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { defined } from '../../language/defined.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
 import { RecordFilter } from '../../language/params/record-filter.ts';
@@ -17,7 +18,7 @@ import { shortMark, type Context } from '../../operations/command.ts';
 import { openIn, type OpenedFolder } from './folders.ts';
 import { manifestIn, PARTS, type Manifest, type Part } from './manifest.ts';
 import { formsOfRows, rowOf, shareOf, type Row } from './rows.ts';
-import { rowsFrom } from './sources.ts';
+import { AskedSamples, rowsFrom } from './sources.ts';
 
 const rowsMax = 2_000_000;
 /** Rows given in the parameters: more of them belong into a file or a collection. */
@@ -33,6 +34,7 @@ export const CreateParams = z
     filter: RecordFilter.optional().describe('of the records'),
     file: z.string().min(1).optional().describe('a file of the project: JSON, one row a line'),
     rows: z.array(z.record(z.string(), Value)).max(givenRowsMax).optional(),
+    samples: AskedSamples.optional(),
     outputPath: z.string().min(1).default('datasets').describe('the folder that the data set is put into'),
     name: z
       .string()
@@ -43,8 +45,8 @@ export const CreateParams = z
     parts: z.strictObject({ validation: Share.default(0.1), gate: Share.default(0.1) }).prefault({}),
   })
   .refine(
-    ({ source, file, rows }) => [source, file, rows].some((given) => given !== undefined),
-    'say where the rows are: "source" (a collection), "file" or "rows"',
+    ({ source, file, rows, samples }) => [source, file, rows, samples].some((given) => given !== undefined),
+    'say where the rows are: "source" (a collection), "file", "rows" or "samples"',
   )
   .refine(({ source, filter }) => filter === undefined || source !== undefined, '"filter" is of "source": give both')
   .refine(
@@ -176,18 +178,16 @@ async function ended({ stream }: Written): Promise<void> {
 }
 
 function manifestOf(
-  { source, file, rows: given, name, groupBy, parts: shares }: CreateParams,
+  params: CreateParams,
   context: Context,
   files: Record<Part, Written>,
   duplicates: number,
 ): Manifest {
   const rows = PARTS.reduce((sum, part) => sum + files[part].rows, 0);
-  const from = source ?? file ?? 'rows';
+  const { source, file, rows: given, samples, name, groupBy, parts: shares } = params;
+  const from = source ?? file ?? (samples === undefined ? 'rows' : 'samples');
   if (rows === 0)
-    throw new Failure(
-      'DATASET_EMPTY',
-      `there is no row in ${whereFrom({ source, file, given })}; a data set has one at least`,
-    );
+    throw new Failure('DATASET_EMPTY', `there is no row in ${whereFrom(params)}; a data set has one at least`);
   if (files.train.rows === 0)
     throw new Failure(
       'DATASET_EMPTY',
@@ -210,7 +210,12 @@ function manifestOf(
         .replaceAll(/^-|-$/g, '')
         .slice(0, 60) || 'rows'
     }-${hash.slice(0, 12)}`;
-  const made: JsonObject = { source: source ?? null, file: file ?? null, given: given?.length ?? 0 };
+  const made: JsonObject = {
+    source: source ?? null,
+    file: file ?? null,
+    given: given?.length ?? 0,
+    samples: samples === undefined ? null : defined({ ...samples }),
+  };
   return {
     format: 1,
     name: title,
@@ -226,17 +231,10 @@ function manifestOf(
   };
 }
 
-const whereFrom = ({
-  source,
-  file,
-  given,
-}: {
-  source?: string | undefined;
-  file?: string | undefined;
-  given?: unknown;
-}): string =>
+const whereFrom = ({ source, file, rows, samples }: CreateParams): string =>
   [
     ...(source === undefined ? [] : [`the collection "${source}"`]),
     ...(file === undefined ? [] : [`the file "${file}"`]),
-    ...(given === undefined ? [] : ['"rows"']),
+    ...(rows === undefined ? [] : ['"rows"']),
+    ...(samples === undefined ? [] : ['the conversations of the runs that "samples" names']),
   ].join(' and ');

@@ -1,11 +1,13 @@
 /** Where the rows of a data set come from, one after the other: no more than a page or a line of them is held. */
 import { createReadStream } from 'node:fs';
+import * as z from 'zod';
 import type { Json, JsonObject } from '../../language/json.ts';
 import { defined } from '../../language/defined.ts';
 import { accessOf, resolveInside } from '../../world/confinement/confine.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { fileFailure } from '../../operations/files/whole-file.ts';
 import type { Context } from '../../operations/command.ts';
+import { RUN_OUTCOMES, samplesOf, STEP_OUTCOMES } from '../../operations/samples/samples.ts';
 
 /** Of one row, as JSON. */
 export const rowBytesMax = 1024 * 1024;
@@ -16,6 +18,7 @@ export interface Given {
   filter?: JsonObject | undefined;
   file?: string | undefined;
   rows?: JsonObject[] | undefined;
+  samples?: AskedSamples | undefined;
 }
 
 export interface SourceRow {
@@ -25,12 +28,40 @@ export interface SourceRow {
 }
 
 export async function* rowsFrom(
-  { source, filter, file, rows = [] }: Given,
+  { source, filter, file, rows = [], samples }: Given,
   context: Context,
 ): AsyncGenerator<SourceRow> {
   for (const [at, value] of rows.entries()) yield { place: `row ${at + 1} of "rows"`, value };
   if (source !== undefined) yield* recordsOf(source, filter, context);
   if (file !== undefined) yield* linesOf(file, context);
+  if (samples !== undefined) yield* samplesIn(samples, context);
+}
+
+export const AskedSamples = z
+  .strictObject({
+    handles: z
+      .array(z.string().min(1))
+      .min(1)
+      .max(1_000)
+      .optional()
+      .describe('of these runs and the runs nested in them'),
+    name: z.string().min(1).optional().describe('of runs of the definition with this name'),
+    outcomes: z.array(z.enum(RUN_OUTCOMES)).min(1).default(['completed']).describe('of runs that ended so'),
+    stepOutcomes: z.array(z.enum(STEP_OUTCOMES)).min(1).default(['ok']).describe('of steps that ended so'),
+    since: z.iso.datetime({ offset: true }).optional().describe('of runs that started since then'),
+  })
+  .describe('conversations of runs of the project with models');
+export type AskedSamples = z.output<typeof AskedSamples>;
+
+/** Conversations of others' projects are theirs to train on. */
+async function* samplesIn({ since, ...asked }: AskedSamples, context: Context): AsyncGenerator<SourceRow> {
+  const query = { ...defined({ ...asked, since: since === undefined ? undefined : Date.parse(since) }) };
+  let number = 0;
+  for await (const sample of samplesOf(context.store, { ...query, project: context.run.project })) {
+    number += 1;
+    const { handle, key } = sample.metadata;
+    yield { place: `sample ${number} (${key} of the run ${handle})`, value: sample as unknown as Json };
+  }
 }
 
 interface Page {

@@ -13,7 +13,7 @@ export const datasets = defineSystem({
   commands: [
     defineCommand({
       name: 'ai/dataset/create',
-      description: 'Makes a data set for training from records, a file or given rows.',
+      description: 'Makes a data set for training from records, a file, given rows or conversations of runs.',
       permission: 'write',
       speed: 'long',
       timeoutMs: 3_600_000,
@@ -24,7 +24,7 @@ export const datasets = defineSystem({
         DATASET_EXISTS: { title: 'Another data set has that name', retryable: false },
       },
       params: CreateParams,
-      needs: [['source'], ['file'], ['rows']],
+      needs: [['source'], ['file'], ['rows'], ['samples']],
       result: Archive,
       run: create,
       predict: ({ outputPath = 'datasets' }) => ({

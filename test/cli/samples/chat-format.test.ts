@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../language/json.ts';
 import { withoutTokens } from '../../../language/secrets.ts';
-import { chatMessages, chatTool } from '../../../client/samples/chat-format.ts';
+import { chatMessages, chatTool } from '../../../operations/samples/chat-format.ts';
 
 test('messages are said as chat completions have them, calls as functions, and thoughts not at all', () => {
   const conversation: JsonObject[] = [

@@ -271,6 +271,14 @@ describe('what was emitted', () => {
 
   test('and what was kept is listed, read and deleted by data', async () => {
     expect(await documentOf('data', 'list', 'seen')).toMatchObject([{ n: 1 }, { n: 2 }]);
+    const first = (await documentOf('data', 'list', 'seen', '--cursor', '--limit', '1')) as { cursor: string };
+    expect(first).toMatchObject({ records: [{ n: 1 }], more: true });
+    expect(await documentOf('data', 'list', 'seen', '--cursor', first.cursor)).toMatchObject({
+      records: [{ n: 2 }],
+      more: false,
+    });
+    const shown = await sentinel('data', 'list', 'seen', '--cursor', '--limit', '1');
+    expect(shown.err).toBe(`sentinel: there are more: --cursor ${first.cursor}\n`);
     expect(await documentOf('data', 'read', 'seen', '--filter', '{"n": 2}')).toMatchObject({ n: 2 });
     expect(await sentinel('data', 'delete', 'seen')).toMatchObject({ code: 2 });
     expect(await documentOf('data', 'delete', 'seen', '--filter', '{"n": {"$gt": 1}}')).toMatchObject({ deleted: 1 });

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Sample } from '../../../client/samples/samples.ts';
+import type { Sample } from '../../../operations/samples/samples.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Definition, Step } from '../../../language/model.ts';
 import type { Run as RunRow } from '../../../prisma/store/contract/contract.ts';

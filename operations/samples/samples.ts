@@ -5,12 +5,23 @@ import { changed, withoutTokens } from '../../language/secrets.ts';
 import type { RunEvent, RunOutcome, StepOutcome } from '../../language/events/run-event.ts';
 import type { AskedRuns, Run, Store } from '../../prisma/store/contract/contract.ts';
 import { everyEvent } from '../../prisma/store/runs/every-event.ts';
-import { transcriptsOf, type Transcript } from '../lookup/transcripts.ts';
 import { chatMessages, chatTool, type ChatMessage, type ChatTool } from './chat-format.ts';
+import { conversationsOf, type Transcript } from './transcripts.ts';
+
+export const RUN_OUTCOMES = ['completed', 'failed', 'stopped', 'cancelled'] as const satisfies readonly RunOutcome[];
+export const STEP_OUTCOMES = [
+  'ok',
+  'failed',
+  'retried',
+  'skipped',
+  'cancelled',
+] as const satisfies readonly StepOutcome[];
 
 export interface SampleQuery extends AskedRuns {
   /** Only of steps that ended so. */
   stepOutcomes?: readonly StepOutcome[];
+  /** Only of runs of this project. */
+  project?: string;
 }
 
 export interface Sample {
@@ -33,14 +44,20 @@ export interface Sample {
   };
 }
 
-export async function* samplesOf(store: Store, { stepOutcomes, ...query }: SampleQuery): AsyncGenerator<Sample> {
+export async function* samplesOf(
+  store: Store,
+  { stepOutcomes, project, ...query }: SampleQuery,
+): AsyncGenerator<Sample> {
   for await (const run of store.runs.asked(query)) {
+    if (project !== undefined && run.project !== project) continue;
     // A replay says again what the recorded run was answered; who names it has it all the same.
     if (query.handles === undefined && (await store.cassettes.replayed(run.handle)) !== null) continue;
     const ended = await stepsEnded(store, run.handle);
-    for (const transcript of await transcriptsOf(store, run.handle, undefined)) {
-      const stepOutcome = ended.get(transcript.key) ?? null;
+    const { keys, read } = await conversationsOf(store, run.handle);
+    for (const key of keys) {
+      const stepOutcome = ended.get(key) ?? null;
       if (stepOutcomes !== undefined && (stepOutcome === null || !stepOutcomes.includes(stepOutcome))) continue;
+      const transcript = await read(key);
       // What was asked and never answered teaches nothing.
       if (!transcript.messages.some(({ message }) => message['role'] === 'assistant')) continue;
       const head = await store.cassettes.head({ handle: run.handle, conversation: transcript.key });
