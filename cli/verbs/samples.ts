@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { RunOutcome, StepOutcome } from '../../language/events/run-event.ts';
 import { visible } from '../../language/events/visible.ts';
 import { defined } from '../../language/defined.ts';
-import { RUN_OUTCOMES, STEP_OUTCOMES, type Sample, type SampleQuery } from '../../operations/samples/samples.ts';
+import { RUN_OUTCOMES, STEP_OUTCOMES, type Sample, type SampleQuery } from '../../client/lookup/samples.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { momentOf } from '../request/moment.ts';
 import { oneOf } from '../request/usage.ts';
