@@ -26,7 +26,7 @@ export interface Compaction {
 export interface Conversations {
   /** Of their steps, in the order of their first turns. */
   keys: string[];
-  read(key: string): Promise<Transcript>;
+  read: (key: string) => Promise<Transcript>;
 }
 
 export async function conversationsOf(store: Store, handle: string): Promise<Conversations> {
