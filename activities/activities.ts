@@ -119,9 +119,14 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
     [CHECK_FORM]: checkForm,
     [CHECK_EDIT]: (...edit: EditToCheck) => checkEdit(registry.catalogue, ...edit),
     [IS_BEHIND]: async (seq: number) => store.journal.isBeyond((await ownRun(store)).handle, seq),
-    [READ_DEFINITION]: (given: GivenDefinition) => readGivenDefinition(store, registry.catalogue, given),
+    [READ_DEFINITION]: async (given: GivenDefinition) =>
+      readGivenDefinition(store, registry.catalogue, given, await ownRun(store)),
     [READ_STARTED]: async (handed: Handed) =>
-      readStarted(handed, registry.catalogue, Object.fromEntries(await referredDefinitions(store, referring(handed)))),
+      readStarted(
+        handed,
+        registry.catalogue,
+        Object.fromEntries(await referredDefinitions(store, referring(handed), await ownRun(store))),
+      ),
     [RESOLVE_ACTION]: async (asked: ActionToResolve, options?: StepOptions) => {
       const session = store.session();
       const known = await contextOf(parts, options);

@@ -56,7 +56,7 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     load: () => import('./verbs/save.ts'),
   },
   saved: {
-    summary: 'list, show and delete saved definitions',
+    summary: 'list, show, delete, export, import and deploy saved definitions',
     kind: 'group',
     load: () => import('./verbs/saved.ts'),
   },

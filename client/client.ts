@@ -127,13 +127,14 @@ export class SentinelClient {
       import('../runs/start-run.ts'),
       import('./reading/read-for-start.ts'),
     ]);
-    const read = await readForStart(parts, definition, known);
+    const { persona = 'local', project } = given;
+    const read = await readForStart(parts, definition, { persona, project, known });
     const cassette = text === undefined ? undefined : await putCassette(parts.store, text);
     const asked = {
       ...read,
       ...given,
       inputs: given.inputs ?? {},
-      persona: given.persona ?? 'local',
+      persona,
       startedBy,
       policies,
     };

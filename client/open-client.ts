@@ -3,6 +3,7 @@ import { defined } from '../language/defined.ts';
 import type { Json, JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
+import type { Seeker } from '../prisma/store/contract/sentinel-contract.ts';
 import type { RunServices } from '../runs/start-run.ts';
 import { SentinelClient, type InboxQuery } from './client.ts';
 import { connectionsOf } from './connect.ts';
@@ -26,7 +27,14 @@ import { performCommand } from './perform.ts';
 import type { Steering } from './triggers/triggers.ts';
 
 type SavedVersion = { version: number; id: string; savedAt: string };
-export type SavedInList = SavedVersion & { name: string; description: string | null };
+export type SavedInList = SavedVersion & {
+  name: string;
+  description: string | null;
+  personaId: string;
+  tags: string[];
+  runCount: number;
+  successRate: number | null;
+};
 export type SavedDefinition = SavedVersion & { name: string; definition: JsonObject; versions: SavedVersion[] };
 
 /** The last lines of a log. */
@@ -46,19 +54,23 @@ export class OpenClient extends SentinelClient {
     return connectionsOf(this).storeIfUp();
   }
 
-  /** The definitions in the store, by name or by id. */
-  readonly definitionsIfUp: SavedIfUp = async () => {
-    const definitions = (await this.storeIfUp())?.definitions;
-    return definitions === undefined ? null : { find: (name) => definitions.find(name) };
-  };
+  /** The definitions in the store, by name or by id, for who asks. */
+  definitionsFor(seeker: Seeker): SavedIfUp {
+    return async () => {
+      const definitions = (await this.storeIfUp())?.definitions;
+      return definitions === undefined ? null : { find: (name) => definitions.find(name, seeker) };
+    };
+  }
 
-  /** What a person has saved, by name alone: an agent reads what is kept by its id among the runs. */
-  readonly savedIfUp = async (): Promise<Pick<Store['definitions'], 'find' | 'list'> | null> => {
-    const store = await this.storeIfUp();
-    if (store === null) return null;
-    const { definitions } = store;
-    return { find: (name) => definitions.findSaved(name), list: () => definitions.list() };
-  };
+  /** What has been saved, by name alone: an agent reads what is kept by its id among the runs. */
+  savedFor(seeker: Seeker): () => Promise<Pick<Store['definitions'], 'find' | 'list'> | null> {
+    return async () => {
+      const store = await this.storeIfUp();
+      if (store === null) return null;
+      const { definitions } = store;
+      return { find: (name) => definitions.findSaved(name, seeker), list: () => definitions.list(seeker) };
+    };
+  }
 
   /** What schedules, triggers and forks are made with; everything is up after this, where it may be started. */
   parts(host?: string, project?: string): Promise<RunServices> {
@@ -175,9 +187,9 @@ export class OpenClient extends SentinelClient {
     return resultOfRun(this, store, handle);
   }
 
-  /** Saves a definition under its name. */
-  async publish(definition: Definition): Promise<StoredDefinition> {
-    return (await this.store()).definitions.publish(definition);
+  /** Saves a definition under its name, for a person. */
+  async publish(definition: Definition, owner: Seeker): Promise<StoredDefinition> {
+    return (await this.store()).definitions.publish(definition, { ...owner, isPerson: true });
   }
 
   /** What differs from its saved copy, as sentences; none where the store is not up. */

@@ -16,6 +16,7 @@ import {
   DEFINITION_ENDINGS,
   formatOf,
   isDefinitionFile,
+  isExportText,
   otherThan,
   readDefinitionText,
 } from '../language/read/text/definition-text.ts';
@@ -165,7 +166,9 @@ export class DefinitionFiles implements Named {
   #search(name: string): string | null {
     for (const folder of this.#folders) {
       const files = definitionFilesIn(folder);
-      const found = files.find((file) => bareName(file) === name) ?? files.find((file) => this.#nameOf(file) === name);
+      const found =
+        files.find((file) => bareName(file) === name && !isExportFile(file)) ??
+        files.find((file) => this.#nameOf(file) === name);
       if (found !== undefined) return found;
     }
     return null;
@@ -196,18 +199,23 @@ export function filesAround(file: string, commands: Commands = builtIn(), packag
 
 /** A project's own definitions, and those that come with this package. */
 export function filesOfProject(project: string, commands: Commands = builtIn()): DefinitionFiles {
-  return new DefinitionFiles(commands, [definitionsOf(project), ...shippedIn(ownRoot)]);
+  return new DefinitionFiles(commands, [...definitionsOf(project), ...shippedIn(ownRoot)]);
 }
 
-function definitionsOf(root: string): { path: string; deep: boolean } {
-  return { path: join(root, 'sentinels'), deep: true };
-}
+/** Where definitions lie that a project brings; who writes there is held in (world/confinement/protected-places.ts). */
+const FOLDERS = ['sentinels', join('.continuum', 'sentinels'), join('system', 'recipes')];
+
+const definitionsOf = (root: string): { path: string; deep: boolean }[] =>
+  FOLDERS.map((folder) => ({ path: join(root, folder), deep: true }));
 
 /** What comes with the package: that of nobody, and that of each system. */
 function shippedIn(root: string): { path: string; deep: boolean }[] {
   const systems = join(root, 'systems');
   const named = existsSync(systems) ? readdirSync(systems).toSorted() : [];
-  return [definitionsOf(root), ...named.map((system) => ({ path: join(systems, system, 'definitions'), deep: false }))];
+  return [
+    ...definitionsOf(root),
+    ...named.map((system) => ({ path: join(systems, system, 'definitions'), deep: false })),
+  ];
 }
 
 /** `deploy` of `sentinels/deploy.yaml`. */
@@ -231,6 +239,12 @@ function definitionFilesIn(folder: { path: string; deep: boolean }): string[] {
     .toSorted()
     .slice(0, filesSearchedMax)
     .map((entry) => join(folder.path, entry));
+}
+
+/** It is imported, and not run. */
+export function isExportFile(file: string): boolean {
+  const read = textOfFile(file);
+  return !('problem' in read) && isExportText(read.text);
 }
 
 function nameIn(file: string): string | null {

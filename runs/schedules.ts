@@ -165,7 +165,7 @@ async function optionsOf(parts: RunServices, request: ScheduleRequest): Promise<
   const catchupWindowMs = Math.max(CATCHUP_WINDOW_MIN_MS, request.catchupWindowMs ?? CATCHUP_WINDOW_MS);
   const read = readCron(cron, timeZone);
   if (!read.ok) throw new ClientError('USAGE', `The schedule cannot be made: ${read.finding}.`);
-  const library = await collectLibrary(parts.store, definition, request.known);
+  const library = await collectLibrary(parts.store, request);
   refuseFault(inputFault(definition, request.inputs, Object.values(library)));
   const inputs: JsonObject = { ...startValues(definition), ...request.inputs };
   // No run has this handle: the values stay for as long as the schedule may need them.
@@ -212,8 +212,11 @@ async function optionsOf(parts: RunServices, request: ScheduleRequest): Promise<
 }
 
 /** The rows of the runs name them. */
-async function saveDefinitions({ store }: RunServices, { definition }: ScheduleRequest): Promise<void> {
-  await store.definitions.save(definition);
+async function saveDefinitions(
+  { store }: RunServices,
+  { definition, project, persona }: ScheduleRequest,
+): Promise<void> {
+  await store.definitions.save(definition, { project, persona, isPerson: true });
 }
 
 export async function listSchedules({ schedule }: RunServices['client']): Promise<ScheduleReport[]> {

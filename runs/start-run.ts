@@ -19,6 +19,7 @@ import { unboundedReference } from '../language/read/checks/referred-bounds.ts';
 import type { RunOrigin } from '../language/events/run-event.ts';
 import { contentHash } from '../prisma/store/values/content-hash.ts';
 import type { ConversationPart } from '../prisma/store/contract/models/conversation-contract.ts';
+import type { Seeker } from '../prisma/store/contract/sentinel-contract.ts';
 import { KEPT_VERSION, type NewRun, type RunStarter, type Store } from '../prisma/store/contract/contract.ts';
 import { reachedDefinitions, referredDefinitions } from '../prisma/store/values/referred-definitions.ts';
 import type { Inheritance } from '../interpreter/effect.ts';
@@ -112,7 +113,7 @@ async function startAs(handle: string, parts: RunServices, request: StartRequest
   const { definition, project, persona, origin, continueEvery, from, inherited } = request;
   refuseFault(reservedHandleFault(handle));
   const workflowId = workflowIdOf(handle);
-  const library = await collectLibrary(store, definition, request.known, request.library);
+  const library = await collectLibrary(store, request);
   if (parts.isElsewhere !== true) await checkSandbox([definition, ...Object.values(library)]);
   const inputs = inputsTaken(request, library);
   const policies = policiesFor(parts, request);
@@ -226,7 +227,10 @@ async function keepBefore(store: Store, handle: string, request: StartRequest, i
   // A name is moved by a person who gives what it is to stand for: not by a step that starts a run, and not by what goes
   // on from such a run, or starts what a step has kept.
   const { saves = inherited === undefined && origin === undefined } = request;
-  await (saves ? store.definitions.save(definition) : store.definitions.keep(definition));
+  const { persona, project } = request;
+  await (saves
+    ? store.definitions.save(definition, { persona, project, isPerson: true })
+    : store.definitions.keep(definition));
   // What a start that died had said of it does not count.
   if (cassette !== undefined || !isNew) await store.cassettes.replay(handle, cassette ?? null);
   if (by !== undefined) await store.cassettes.startedBy(handle, by);
@@ -248,19 +252,19 @@ export function summaryOf({ name, description }: Definition): { staticSummary?: 
   return description === undefined ? {} : { staticSummary: `${name}: ${description}`.slice(0, 60) };
 }
 
+type LibraryRequest = Pick<StartRequest, 'definition' | 'known' | 'library' | 'persona' | 'project'>;
+
 /**
  * Every definition that `$ref`s reach from here, by name. A missing one fails its step when reached; a
  * loop that nothing bounds, as when a definition was stored again since, is refused.
  */
 export async function collectLibrary(
   store: Store,
-  definition: Definition,
-  known: StartRequest['known'],
-  given?: { [name: string]: Definition },
+  { definition, known, library: given, persona, project }: LibraryRequest,
 ): Promise<{ [name: string]: Definition }> {
   const find = async (name: string): Promise<Definition | undefined> => {
     if (given !== undefined) return Object.hasOwn(given, name) ? given[name] : undefined;
-    return known?.(name) ?? (await store.definitions.find(name))?.definition;
+    return known?.(name) ?? (await store.definitions.find(name, { persona, project }))?.definition;
   };
   const reached = await reachedDefinitions(referencesOf(definition), find, referencesOf);
   const unbounded = unboundedReference(definition, (name) => reached.get(name));
@@ -288,24 +292,25 @@ function listedBy({ env = [], steps, always = [] }: Definition): string[] {
   return [...env, ...nested(steps), ...nested(always)];
 }
 
-const isKept = async ({ definitions }: Store, name: string): Promise<boolean> =>
-  (await definitions.find(name))?.version === KEPT_VERSION;
+const isKept = async ({ definitions }: Store, name: string, seeker: Seeker): Promise<boolean> =>
+  (await definitions.find(name, seeker))?.version === KEPT_VERSION;
 
 /** What no person saved is the model's own that names it, whichever model stored it. */
 async function inheritedBy(
   store: Store,
   handed: Handed,
-  inherited: Inheritance,
-  tools?: string[],
+  { inherited, offered: tools, ...seeker }: Seeker & { inherited: Inheritance; offered: string[] | undefined },
 ): Promise<Inheritance> {
   const { limits } = inherited;
   if (tools === undefined || limits.brought === undefined || !('name' in handed)) return inherited;
-  return (await isKept(store, handed.name)) ? { ...inherited, limits: { ...limits, brought: { tools } } } : inherited;
+  return (await isKept(store, handed.name, seeker))
+    ? { ...inherited, limits: { ...limits, brought: { tools } } }
+    : inherited;
 }
 
-async function keptIn(store: Store, library: { [name: string]: Definition }): Promise<Definition[]> {
+async function keptIn(store: Store, library: { [name: string]: Definition }, seeker: Seeker): Promise<Definition[]> {
   const kept = await Promise.all(
-    Object.entries(library).map(async ([name, one]) => ((await isKept(store, name)) ? [one] : [])),
+    Object.entries(library).map(async ([name, one]) => ((await isKept(store, name, seeker)) ? [one] : [])),
   );
   return kept.flat();
 }
@@ -333,12 +338,17 @@ export function runStarter(parts: RunServices): RunPort {
     ...runController(parts.client),
     ...runSpeaker(parts.client),
     async start({ handed, library, offered, ...asked }) {
-      const request = { ...asked, inherited: await inheritedBy(parts.store, handed, asked.inherited, offered) };
-      const stored = library ?? Object.fromEntries(await referredDefinitions(parts.store, referring(handed)));
+      const { project, persona, inherited } = asked;
+      const seeker = { project, persona };
+      const request = {
+        ...asked,
+        inherited: await inheritedBy(parts.store, handed, { inherited, offered, ...seeker }),
+      };
+      const stored = library ?? Object.fromEntries(await referredDefinitions(parts.store, referring(handed), seeker));
       const read = readStarted(handed, parts.catalogue, stored);
       if ('fault' in read) throw new Failure('RUN_NOT_STARTED', read.fault);
       const { tools } = request.inherited.limits.brought ?? {};
-      const own = tools === undefined ? [] : [read.definition, ...(await keptIn(parts.store, read.library))];
+      const own = tools === undefined ? [] : [read.definition, ...(await keptIn(parts.store, read.library, seeker))];
       for (const definition of own) refuseBeyond(definition, parts.catalogue, tools ?? []);
       const fault = faultOfInputs(request.inputs);
       if (fault !== null) throw new Failure(fault.code, fault.message);

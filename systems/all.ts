@@ -11,5 +11,6 @@ export { models } from './models/system.ts';
 export { pages } from './pages/system.ts';
 export { persona } from './persona/system.ts';
 export { runs } from './runs/system.ts';
+export { saved } from './saved/system.ts';
 export { shell } from './shell/system.ts';
 export { workspaces } from './workspaces/system.ts';

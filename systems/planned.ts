@@ -3,14 +3,7 @@ import type { Catalogue, CommandEntry, Permission } from '../language/catalogue.
 
 const planned = (permission: Permission): CommandEntry => ({ permission, speed: 'long', planned: true });
 
-/** Handed a definition, whose references are not the run's own. */
-const handed: CommandEntry = { ...planned('write'), programParams: ['definition', 'steps'] };
-
 export const PLANNED: Catalogue = {
-  'sentinel/save': handed,
-  'sentinel/export': handed,
-  'sentinel/import': handed,
-  'sentinel/deploy': handed,
   'genome/train': planned('write'),
   'genome/layer-register': planned('write'),
   'genome/paging-adapter-register': planned('write'),

@@ -16,6 +16,7 @@ import {
 } from '../../language/read/nested-definition.ts';
 import { readJsonText } from '../../language/read/text/json-text.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
+import type { Seeker } from '../../prisma/store/contract/sentinel-contract.ts';
 import { referredDefinitions } from '../../prisma/store/values/referred-definitions.ts';
 import { formFault } from '../../language/params/form.ts';
 
@@ -65,10 +66,11 @@ export async function readGivenDefinition(
   store: Pick<Store, 'definitions'>,
   catalogue: Catalogue,
   given: GivenDefinition,
+  seeker: Seeker,
 ): Promise<ReadDefinition> {
   const program = programOf(given.value);
   const parsed = typeof program === 'string' ? readJsonText(program) : undefined;
-  const stored = await referredDefinitions(store, parsed?.ok === true ? parsed.value : program);
+  const stored = await referredDefinitions(store, parsed?.ok === true ? parsed.value : program, seeker);
   // What the run was started with is what its own definition means by a name.
   for (const name of Object.keys(given.library)) stored.delete(name);
   return readNestedDefinition(given, { catalogue, stored: Object.fromEntries(stored) });

@@ -63,7 +63,12 @@ export async function readRequest(
     known,
     notices,
     persona: owner,
-  } = await findDefinition(given, project, commands, client.definitionsIfUp);
+  } = await findDefinition(
+    given,
+    project,
+    commands,
+    client.definitionsFor({ persona: speakerOf({ said: options.persona, config }), project }),
+  );
   for (const notice of notices) output.note(`sentinel: ${notice}`);
   for (const line of problemLines(problems, output.paint)) output.note(line);
   if (definition === null || hasErrors(problems)) {

@@ -22,6 +22,7 @@ import { openOutput, type Output } from '../output/output.ts';
 import { table } from '../output/table.ts';
 import type { FoundDefinition } from '../../client/find-definition.ts';
 import { commandsIn, projectConfig } from './project-config.ts';
+import { speakerHere } from './speaker.ts';
 import { problemLines } from '../../client/show/problem-lines.ts';
 
 export interface GoodDefinition {
@@ -68,7 +69,10 @@ async function readNamed(name: string, project: string, commands: Commands, outp
     import('../../client/find-definition.ts'),
     import('./with-client.ts'),
   ]);
-  const found = await withClient(output, (client) => findDefinition(name, project, commands, client.definitionsIfUp));
+  const persona = await speakerHere(undefined, output, project);
+  const found = await withClient(output, (client) =>
+    findDefinition(name, project, commands, client.definitionsFor({ persona, project })),
+  );
   for (const notice of found.notices) output.note(`sentinel: ${notice}`);
   return found;
 }

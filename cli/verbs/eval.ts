@@ -93,7 +93,8 @@ async function evaluate(given: string, options: Options): Promise<number> {
   return withClient(
     output,
     async (client) => {
-      const found = await definitionOf(given, evaluation, { project, commands }, client);
+      const seeker = speakerOf({ said: options.persona, config });
+      const found = await definitionOf(given, evaluation, { project, commands, persona: seeker }, client);
       for (const notice of found.notices) output.note(`sentinel: ${notice}`);
       for (const line of problemLines(found.problems, output.paint)) output.note(line);
       const { definition } = found;
@@ -158,7 +159,7 @@ async function cassetteOf(file: string, { replay }: Evaluation, options: Options
 async function definitionOf(
   file: string,
   { definition }: Evaluation,
-  { project, commands }: { project: string; commands: Commands },
+  { project, commands, persona }: { project: string; commands: Commands; persona: string },
   client: OpenClient,
 ) {
   const { findDefinition } = await import('../../client/find-definition.ts');
@@ -167,7 +168,7 @@ async function definitionOf(
     isPath ? resolve(dirname(file), definition) : definition,
     project,
     commands,
-    client.definitionsIfUp,
+    client.definitionsFor({ persona, project }),
   );
 }
 

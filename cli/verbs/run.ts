@@ -103,7 +103,12 @@ async function run(given: string, options: Options): Promise<number> {
       persona: owner,
       origin,
       notices,
-    } = await findDefinition(given, project, commands, client.definitionsIfUp);
+    } = await findDefinition(
+      given,
+      project,
+      commands,
+      client.definitionsFor({ persona: speakerOf({ said: options.persona, config }), project }),
+    );
     for (const notice of notices) output.note(`sentinel: ${notice}`);
     if (definition === null) return refuse(given, problems, inferred, output);
     for (const line of problemLines(problems, output.paint)) output.note(line);

@@ -2,11 +2,13 @@
 import { Option, type Command } from 'commander';
 import type { Definition } from '../../language/model.ts';
 import type { OpenClient } from '../../client/open-client.ts';
+import type { Seeker } from '../../client/contract/shown.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { problemLines } from '../../client/show/problem-lines.ts';
 import { projectConfig } from '../request/project-config.ts';
 import { projectFolder } from '../request/run-request.ts';
+import { speakerHere, speakerOption } from '../request/speaker.ts';
 import { usage } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
 
@@ -14,6 +16,7 @@ interface Options {
   json?: boolean;
   project: string;
   name?: string;
+  by?: string;
 }
 
 /** As `Definition` has it. */
@@ -28,6 +31,7 @@ export function define(command: Command): void {
     .argument('<definition>', 'the file of a definition, or its name')
     .addOption(new Option('--project <dir>', 'the project folder of the definition').default('.'))
     .option('--name <name>', 'the name to save it under (default: its own)')
+    .addOption(speakerOption('--by <persona>', 'whose it is from then on'))
     .addHelpText(
       'after',
       `
@@ -49,6 +53,7 @@ async function save(given: string, options: Options): Promise<number> {
   if (name !== undefined && (name.trim() === '' || name.length > NAME_LENGTH_MAX))
     throw usage(`--name is ${name.length} characters long; write 1 to ${NAME_LENGTH_MAX}.`);
   const project = projectFolder(options.project);
+  const owner = { persona: await speakerHere(options.by, output, project), project };
   const { commands, env } = await projectConfig(project, output);
   const { findDefinition } = await import('../../client/find-definition.ts');
   return withClient(
@@ -58,7 +63,7 @@ async function save(given: string, options: Options): Promise<number> {
         given,
         project,
         commands,
-        client.definitionsIfUp,
+        client.definitionsFor(owner),
       );
       for (const notice of notices) output.note(`sentinel: ${notice}`);
       for (const line of problemLines(problems, output.paint)) output.note(line);
@@ -70,7 +75,7 @@ async function save(given: string, options: Options): Promise<number> {
       }
       const named = name === undefined ? definition : { ...definition, name };
       const { libraryOf } = await import('../../runs/library.ts');
-      await keep(client, named, Object.values(libraryOf(named, known)), output);
+      await keep(client, { definition: named, library: Object.values(libraryOf(named, known)), owner }, output);
       return EXIT.ok;
     },
     env,
@@ -80,13 +85,12 @@ async function save(given: string, options: Options): Promise<number> {
 /** Saves the definitions that it names first, so that its name is never found without them. */
 async function keep(
   client: OpenClient,
-  definition: Definition,
-  library: readonly Definition[],
+  { definition, library, owner }: { definition: Definition; library: readonly Definition[]; owner: Seeker },
   output: Output,
 ): Promise<void> {
   const beside: Saved[] = [];
-  for (const one of library) beside.push(saved(await client.publish(one)));
-  const own = saved(await client.publish(definition));
+  for (const one of library) beside.push(saved(await client.publish(one, owner)));
+  const own = saved(await client.publish(definition, owner));
   output.object({ ok: true, ...own, with: beside });
   for (const { name, version } of [own, ...beside]) output.line(`saved ${name}, version ${version}`);
 }

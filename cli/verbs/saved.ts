@@ -1,10 +1,12 @@
-/** `sentinel saved list|show|delete`: the definitions in the store, by name. */
+/** `sentinel saved …`: the definitions in the store, by name, and how they travel. */
 import type { Command } from 'commander';
 import type { Definition } from '../../language/model.ts';
 import { ClientError } from '../../client/client.ts';
 import type { OpenClient } from '../../client/open-client.ts';
 import { openOutput } from '../output/output.ts';
 import { table } from '../output/table.ts';
+import { defineDistrust, defineKeys, defineTrust } from '../saved/keys.ts';
+import { defineDeploy, defineExport, defineImport } from '../saved/travel.ts';
 import { defineSubverbs } from '../request/subverbs.ts';
 import { nearestOf } from '../../client/nearest.ts';
 import { speakerHere } from '../request/speaker.ts';
@@ -13,7 +15,7 @@ import { withClient } from '../request/with-client.ts';
 export function define(verb: Command): void {
   verb
     .description(
-      'Shows and deletes the definitions in the store. "sentinel save" stores definitions; so do running and scheduling a file, and runs that create a definition.',
+      'Shows, deletes, exports, imports and deploys the definitions in the store. "sentinel save" stores definitions; so do running and scheduling a file, and runs that create a definition.',
     )
     .addHelpText(
       'after',
@@ -26,31 +28,41 @@ Examples:
     list: { summary: 'list saved definitions', kind: 'looks', define: defineList },
     show: { summary: 'print a saved definition', kind: 'looks', define: defineShow },
     delete: { summary: 'remove the name of a saved definition', kind: 'acts', define: defineDelete },
+    export: { summary: 'write one into a signed file', kind: 'acts', define: defineExport },
+    import: { summary: 'save what a signed file holds', kind: 'acts', define: defineImport },
+    deploy: { summary: 'have one found in another project', kind: 'acts', define: defineDeploy },
+    keys: { summary: 'list the keys whose files are imported', kind: 'looks', define: defineKeys },
+    trust: { summary: 'say that you know whose a key is', kind: 'acts', define: defineTrust },
+    distrust: { summary: 'take a key off the list', kind: 'acts', define: defineDistrust },
   });
 }
 
 function defineList(command: Command): void {
   command
-    .description('Lists the saved definitions, the latest version of each name.')
+    .description('Lists the saved definitions, what each name finds, with its owner and how its runs went.')
     .addHelpText(
       'after',
       `
 Examples:
   sentinel saved list
-  sentinel saved list --json    [{name, version, id, description, savedAt}]`,
+  sentinel saved list --json    [{name, version, id, description, savedAt, personaId, project, tags, isPublic, runCount, successRate, …}]`,
     )
     .action(async (_options: unknown, self: Command) => {
       const output = openOutput(self.optsWithGlobals<{ json?: boolean }>());
       await withClient(output, async (client) => {
         const all = await client.saved(await speakerHere(undefined, output));
         output.object(all);
-        const rows = all.map(({ name, version, savedAt, description }) => [
+        const rows = all.map(({ name, version, personaId, runCount, successRate, savedAt, description }) => [
           name,
           String(version),
+          personaId,
+          String(runCount),
+          successRate === null ? '' : `${Math.round(successRate * 100)} %`,
           savedAt,
           description ?? '',
         ]);
-        const lines = table(['NAME', 'VERSION', 'SAVED', 'DESCRIPTION'], rows, output.paint);
+        const head = ['NAME', 'VERSION', 'OWNER', 'RUNS', 'SUCCESS', 'SAVED', 'DESCRIPTION'];
+        const lines = table(head, rows, output.paint);
         for (const line of lines) output.line(line);
         if (lines.length === 0) output.note('sentinel: nothing is saved; "sentinel save FILE" does it.');
       });

@@ -83,11 +83,11 @@ async function differences(reports: readonly Checked[], output: Output): Promise
 }
 
 async function checkFile(file: string, commands: Commands): Promise<Checked> {
-  const [{ filesAround, readDefinitionFile }, { otherThan }] = await Promise.all([
+  const [{ filesAround, isExportFile, readDefinitionFile }, { otherThan }] = await Promise.all([
     import('../../client/read-definition.ts'),
     import('../../language/read/text/definition-text.ts'),
   ]);
-  const skipped = otherThan(file);
+  const skipped = otherThan(file) ?? (isExportFile(file) ? 'an export, which "sentinel saved import" reads' : null);
   if (skipped !== null) return { file, ok: true, problems: [], inferred: [], skipped, definition: null };
   const path = resolve(file);
   const { definition, problems, inferred } = readDefinitionFile(path, filesAround(path, commands));

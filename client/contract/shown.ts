@@ -14,6 +14,7 @@ export { INCIDENT_KINDS, type Incident, type IncidentKind } from '../../prisma/s
 export type { LeaseName, PlaceInLease } from '../../prisma/store/contract/lease-contract.ts';
 export type { CircuitState } from '../../prisma/store/contract/models/limit-contract.ts';
 export { COST_GROUPS, type CostGroup, type CostSum } from '../../prisma/store/contract/models/spending-contract.ts';
+export type { Seeker } from '../../prisma/store/contract/sentinel-contract.ts';
 export type { Trigger, TriggerStart } from '../../prisma/store/contract/trigger-contract.ts';
 
 /** Of the inbox: what a run asks or tells. */

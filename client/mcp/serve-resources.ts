@@ -4,7 +4,7 @@ import type { ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
 import { ClientError } from '../client.ts';
 import { standingOf } from '../lookup/run-standing.ts';
 import { logsOf, traceOf } from './serve-runs.ts';
-import { servedFiles, type Served, shown } from './served.ts';
+import { savedFor, servedFiles, type Served, shown } from './served.ts';
 
 const runsListed = 50;
 const linesShown = 1000;
@@ -34,7 +34,7 @@ export function addResources(server: McpServer, served: Served): void {
     async (uri, { name }) => {
       const wanted = one(name);
       const inFiles = (await servedFiles(served)).known(wanted);
-      const definition = inFiles ?? (await (await client.savedIfUp())?.find(wanted))?.definition;
+      const definition = inFiles ?? (await (await savedFor(served)())?.find(wanted))?.definition;
       if (definition === undefined)
         throw new ClientError('DEFINITION_NOT_FOUND', `There is no saved sentinel "${wanted}".`);
       return json(uri, definition);

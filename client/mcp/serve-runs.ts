@@ -13,7 +13,7 @@ import { isDefinitionFile } from '../../language/read/text/definition-text.ts';
 import { choiceParams, START_CHOICES } from '../../language/policy/start-choices.ts';
 import { defined } from '../../language/defined.ts';
 import { traceLines } from '../show/trace.ts';
-import { policyOf, said, servedCommands, servedFiles, type Served } from './served.ts';
+import { policyOf, said, savedFor, servedCommands, servedFiles, type Served } from './served.ts';
 
 const handle = z.string().min(1).describe('The handle of a run.');
 const looks = { readOnlyHint: true };
@@ -107,7 +107,7 @@ async function savedDefinition(served: Served, name: string) {
     name,
     served.project,
     await servedCommands(served),
-    served.client.savedIfUp,
+    savedFor(served),
   );
   if (definition === null || hasErrors(problems)) {
     const errors = problems.filter(({ severity }) => severity === 'error');
@@ -119,7 +119,7 @@ async function savedDefinition(served: Served, name: string) {
 
 async function savedSentinels(served: Served): Promise<{ name: string; description: string | null }[]> {
   const files = await servedFiles(served);
-  const stored = (await (await served.client.savedIfUp())?.list()) ?? [];
+  const stored = (await (await savedFor(served)())?.list()) ?? [];
   const names = [...new Set([...files.names(), ...stored.map(({ name }) => name)])].toSorted();
   return names.flatMap((name) => {
     const definition = files.known(name) ?? stored.find((one) => one.name === name)?.definition;

@@ -35,6 +35,10 @@ export const policyOf = (
 export const servedCommands = ({ project }: Served): Promise<ProjectCommands> =>
   openProjectCommands(builtIn(), project, readConfig().home);
 
+/** Those in the store, as the server's persona finds them. */
+export const savedFor = (served: Served): ReturnType<OpenClient['savedFor']> =>
+  served.client.savedFor({ persona: served.personaFor(), project: served.project });
+
 /** The saved sentinels that are in files. */
 export const servedFiles = async (served: Served): Promise<DefinitionFiles> =>
   filesOfProject(served.project, await servedCommands(served));

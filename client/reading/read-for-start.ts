@@ -8,6 +8,7 @@ import type { Definition } from '../../language/model.ts';
 import type { Problem } from '../../language/problems.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
+import type { Seeker } from '../../prisma/store/contract/sentinel-contract.ts';
 import { referredDefinitions } from '../../prisma/store/values/referred-definitions.ts';
 import { ClientError } from '../../runs/client-error.ts';
 import { referencesOf } from '../../runs/library.ts';
@@ -27,7 +28,7 @@ const anything: Known = (name) => ({ name, steps: [], loop: { type: 'once' } });
 export async function readForStart(
   { store, catalogue }: { store: Pick<Store, 'definitions'>; catalogue: Catalogue },
   written: unknown,
-  given: Known = () => undefined,
+  { known: given = () => undefined, ...seeker }: Seeker & { known: Known | undefined },
 ): Promise<ReadForStart> {
   // Without what names lead to: a value that is no JSON has to be found before anything follows it.
   const alone = read(written, { catalogue, knownRefs: anything }, 'The definition');
@@ -37,7 +38,7 @@ export async function readForStart(
     {
       definitions: {
         ...store.definitions,
-        find: async (name) => (known(name) === undefined ? store.definitions.find(name) : null),
+        find: async (name) => (known(name) === undefined ? store.definitions.find(name, seeker) : null),
       },
     },
     alone,

@@ -4,6 +4,7 @@ import type { Definition } from '../../language/model.ts';
 import { refusedWithinStep } from '../../language/rights/powers.ts';
 import type { Store, StoredDefinition } from '../../prisma/store/contract/contract.ts';
 import type { NewTrigger, Trigger } from '../../prisma/store/contract/trigger-contract.ts';
+import { NOBODYS } from '../../prisma/store/contract/sentinel-contract.ts';
 import { contentHash } from '../../prisma/store/values/content-hash.ts';
 import { ClientError } from '../../runs/client-error.ts';
 
@@ -55,12 +56,12 @@ function withinStep(definitions: Store['definitions']): Store['definitions'] {
   return {
     ...definitions,
     save: (definition) => definitions.keep(definition),
-    async publish(definition) {
-      if (isMoved(await definitions.find(definition.name), definition)) throw refusedToMove(definition.name);
-      return definitions.publish(definition);
+    async publish(definition, by = NOBODYS) {
+      if (isMoved(await definitions.find(definition.name, by), definition)) throw refusedToMove(definition.name);
+      return definitions.publish(definition, { ...by, isPerson: false });
     },
-    async forget(name, session) {
-      if ((await definitions.find(name)) === null) return definitions.forget(name, session);
+    async forget(name, seeker, session) {
+      if ((await definitions.find(name, seeker)) === null) return definitions.forget(name, seeker, session);
       throw new ClientError(
         'ANSWER_REFUSED',
         `A run does not delete what is saved under "${name}": a person runs "sentinel saved delete".`,

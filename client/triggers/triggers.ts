@@ -85,10 +85,11 @@ async function addEventTrigger(
   const { store, taskQueue } = parts;
   const { definition, inputs, project, persona, policies = [] } = request;
   // What it refers to is looked up when a run starts, and files are out of reach then.
-  const library = await collectLibrary(store, definition, request.known);
+  const library = await collectLibrary(store, request);
   refuseFault(inputFault(definition, inputs, Object.values(library)));
-  for (const referenced of Object.values(library)) await store.definitions.publish(referenced);
-  const { hash: definitionHash } = await store.definitions.save(definition);
+  const by = { project, persona, isPerson: true };
+  for (const referenced of Object.values(library)) await store.definitions.publish(referenced, by);
+  const { hash: definitionHash } = await store.definitions.save(definition, by);
   const added = await store.triggers.add({
     name: definition.name,
     event,

@@ -197,11 +197,25 @@ export const POWERS: readonly Power[] = [
   {
     what: 'save definitions under names',
     verbs: ['save', 'saved delete'],
-    commands: ['sentinel/create', 'sentinel/delete'],
+    commands: ['sentinel/create', 'sentinel/save', 'sentinel/delete'],
     tools: [],
     model: 'by their id alone',
     process: 'under names that are free',
     agent: NONE,
+  },
+  {
+    what: 'export, import and deploy what is saved',
+    verbs: ['saved export', 'saved import', 'saved deploy'],
+    commands: ['sentinel/export', 'sentinel/import', 'sentinel/deploy'],
+    tools: [],
+    model: 'no',
+    process: 'no',
+    agent: NONE,
+    refused: {
+      'saved export': always('export', `${persons('saved export')}; a definition has the command sentinel/export`),
+      'saved import': always('import', `${persons('saved import')}; a definition has the command sentinel/import`),
+      'saved deploy': always('deploy', persons('saved deploy')),
+    },
   },
   {
     what: 'let runs start by themselves',
@@ -261,7 +275,7 @@ export const POWERS: readonly Power[] = [
   },
   {
     what: 'trust code and servers, and open doors',
-    verbs: ['trust', 'mcp accept', 'web'],
+    verbs: ['trust', 'mcp accept', 'saved trust', 'saved distrust', 'web'],
     commands: [],
     tools: [],
     model: NONE,
@@ -269,6 +283,8 @@ export const POWERS: readonly Power[] = [
     agent: NONE,
     refused: {
       trust: always('trust', persons('trust')),
+      'saved trust': always('trust', persons('saved trust')),
+      'saved distrust': always('trust', persons('saved distrust')),
       'mcp accept': always('accept tools', persons('mcp accept')),
       web: always('open the Web UI', persons('web')),
     },

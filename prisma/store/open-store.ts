@@ -25,6 +25,7 @@ import { checkpoints } from './values/checkpoints.ts';
 import { conversations } from './models/conversations.ts';
 import { rawAnswers } from './models/raw-answers.ts';
 import { recordsIn } from './values/records.ts';
+import { savedSentinels } from './values/saved-sentinels.ts';
 import { runEvents } from './runs/run-events.ts';
 import { runs } from './runs/runs.ts';
 import { secrets } from './values/secrets.ts';
@@ -52,6 +53,7 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
   const sharedReads = new SharedReads((text, values) => database.query(text, values));
   return {
     definitions: definitions(database),
+    sentinels: savedSentinels,
     runs: { ...runs(database), asked: (query) => askedRuns(prisma, query) },
     events: runEvents(database, announcer, listener),
     inbox: inbox(database),

@@ -22,6 +22,7 @@ import {
 import { changedAction, refuseChanged, shownOf } from '../../operations/approved-action.ts';
 import { COMMAND_BOUNDS } from '../../operations/bounds.ts';
 import { type Command, type CommandContext, defineCommand } from '../../operations/command.ts';
+import { nearest, refuseWrite, seenBy } from './sentinels.ts';
 import { predictCreate, predictDelete, predictList, predictRead, predictUpdate } from './predict.ts';
 
 /** What the store says of each record. */
@@ -123,6 +124,7 @@ async function create(
   { collection, data, id }: z.infer<typeof CreateParams>,
   context: CommandContext,
 ): Promise<JsonObject> {
+  refuseWrite('data/create', collection);
   // A list of records puts one level around each.
   const fault = valueFault(data, '"data" of the record', { around: 1 });
   if (fault !== null) throw new Failure(fault.code, fault.message);
@@ -150,7 +152,8 @@ function withTextId(filter: JsonObject): JsonObject {
 type ListQuery = z.infer<typeof ListParams>;
 
 async function list(params: ListQuery, context: CommandContext): Promise<JsonObject[] | z.infer<typeof Page>> {
-  const { collection, filter, orderBy, limit, offset, cursor } = params;
+  const { collection, orderBy, limit, offset, cursor } = params;
+  const filter = seenBy(context, collection, params.filter);
   const query: RecordQuery & { orderBy?: RecordOrder[] } = {
     collection,
     ...(filter === undefined ? {} : { filter: withTextId(filter) }),
@@ -201,6 +204,7 @@ async function shownRecords(params: z.infer<typeof ReadParams>, { store, session
 }
 
 async function update(params: z.infer<typeof UpdateParams>, context: CommandContext): Promise<JsonObject[]> {
+  refuseWrite('data/update', params.collection);
   await refuseChanged(context, () => shownRecords(params, context), changedAction('data/update'));
   const chosen = chosenBy(params);
   const { data, recordVersion } = params;
@@ -218,6 +222,7 @@ async function update(params: z.infer<typeof UpdateParams>, context: CommandCont
 }
 
 async function remove(params: z.infer<typeof DeleteParams>, context: CommandContext): Promise<{ deleted: number }> {
+  refuseWrite('data/delete', params.collection);
   await refuseChanged(context, () => shownRecords(params, context), changedAction('data/delete'));
   const deleted = await context.store.records.delete(context.session, chosenBy(params), params.recordVersion);
   if (deleted === 0) await refuseOther('data/delete', params, context);
@@ -242,11 +247,14 @@ async function refuseOther(
 
 async function read(params: z.infer<typeof ReadParams>, context: CommandContext): Promise<JsonObject | null> {
   // Not a spread of `chosenBy`: V8 keeps such objects in its old generation, 250 bytes for each read of a long loop.
-  const wanted = { collection: params.collection, filter: wantedBy(params), limit: 1 };
+  const { collection, id } = params;
+  const filter = await nearest({ collection, filter: wantedBy(params), id }, context);
+  const wanted = { collection, filter: seenBy(context, collection, filter) ?? filter, limit: 1 };
   const [found] = await context.store.records.list(context.session, wanted);
   return found === undefined ? null : view(found);
 }
 
+const readOnly = { COLLECTION_READ_ONLY: { title: 'A collection is only read', retryable: false } };
 const changedRecord = { title: 'A record was changed after it had been read', retryable: false };
 
 export const dataCommands: Command[] = [
@@ -256,6 +264,7 @@ export const dataCommands: Command[] = [
     permission: 'write',
     speed: 'quick',
     failures: {
+      ...readOnly,
       RECORD_EXISTS: { title: 'Another record has that id', retryable: false },
     },
     params: CreateParams,
@@ -291,7 +300,7 @@ export const dataCommands: Command[] = [
     description: 'Puts fields into the records of a collection that an id or a filter names.',
     permission: 'write',
     speed: 'quick',
-    failures: { RECORD_CHANGED: changedRecord },
+    failures: { ...readOnly, RECORD_CHANGED: changedRecord },
     params: UpdateParams,
     needs: [['id'], ['filter']],
     result: z.array(Row),
@@ -305,7 +314,7 @@ export const dataCommands: Command[] = [
     description: 'Deletes the records of a collection that an id or a filter names.',
     permission: 'delete',
     speed: 'quick',
-    failures: { RECORD_CHANGED: changedRecord },
+    failures: { ...readOnly, RECORD_CHANGED: changedRecord },
     params: DeleteParams,
     needs: [['id'], ['filter']],
     result: z.strictObject({ deleted: z.number() }),

@@ -98,28 +98,31 @@ const ListParams = z
     personaId: z.string().min(1).optional(),
   })
   .refine(
-    ({ kind, status, personaId }) => kind !== 'definition' || (status ?? personaId) === undefined,
-    'a saved definition has no status and no owner: leave out "status" and "personaId", or list the kind "run"',
+    ({ kind, status }) => kind !== 'definition' || status === undefined,
+    'a saved definition has no status: leave out "status", or list the kind "run"',
   );
 type ListParams = z.infer<typeof ListParams>;
 
-/** Saved definitions by name, then runs with the newest first. What is said of a status or an owner is said of runs. */
+/** Saved definitions by name, then runs with the newest first. What is said of a status is said of runs. */
 async function list(params: ListParams, context: CommandContext): Promise<JsonObject[]> {
-  const { kind, status, personaId } = params;
-  const definitions = kind === 'run' || (status ?? personaId) !== undefined ? [] : await savedRows(params, context);
+  const { kind, status } = params;
+  const definitions = kind === 'run' || status !== undefined ? [] : await savedRows(params, context);
   return kind === 'definition' ? definitions : [...definitions, ...(await runRows(params, context))];
 }
 
 /** Names are those of all projects, and a model has to do with its own alone. */
-async function savedRows({ limit }: ListParams, { store, confinement }: CommandContext): Promise<JsonObject[]> {
-  if (confinement?.byModel === true) return [];
-  return (await store.definitions.list()).slice(0, limit).map(({ name, version, hash, createdAt, definition }) => ({
+async function savedRows({ limit, personaId }: ListParams, context: CommandContext): Promise<JsonObject[]> {
+  const { store, session, confinement, run } = context;
+  const project = confinement?.byModel === true ? run.project : undefined;
+  const found = await store.sentinels.list(session, { limit, ...defined({ persona: personaId, project }) });
+  return found.map(({ name, version, hash, savedAt, definition, persona }) => ({
     kind: 'definition',
     name,
     version,
     id: hash,
     description: definition.description ?? null,
-    savedAt: createdAt,
+    savedAt,
+    persona,
   }));
 }
 

@@ -1,21 +1,17 @@
 /** `sentinel/create`: a definition that a run drafts, or a file of the project holds, becomes one that can be run by its id. */
 import { join } from 'node:path';
 import * as z from 'zod';
-import { readJson } from '../../language/expression/json-text.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
-import { replyValue } from '../../language/models/reply-value.ts';
 import { parseDefinition, parseDefinitionText, type ReadOptions } from '../../language/read/definition.ts';
 import { formatOf, readDefinitionText } from '../../language/read/text/definition-text.ts';
 import { problemsInWords } from '../../language/read/remedies/problems-in-words.ts';
-import { droppedWarning, withoutDraftKeys } from '../../language/read/draft/draft-keys.ts';
-import { readStarted, referring, type Handed } from '../../language/read/started-program.ts';
-import { referredDefinitions } from '../../prisma/store/values/referred-definitions.ts';
+import { droppedWarning } from '../../language/read/draft/draft-keys.ts';
 import { accessOf, rootOf } from '../../world/confinement/confine.ts';
 import { refFiles } from '../../world/definitions/ref-files.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { type Command, type Context, defineCommand } from '../../operations/command.ts';
-import { asStored, refuseBeyond } from '../../operations/brought.ts';
+import { definitionValue, readBrought, savingOf } from '../../operations/brought-definition.ts';
 
 const Fields = z.record(z.string(), Value);
 const Params = z.union(
@@ -29,36 +25,27 @@ const Params = z.union(
 type Params = z.infer<typeof Params>;
 
 async function create(params: Params, context: Context): Promise<JsonObject> {
-  const { written, dropped } = await writtenIn(params as JsonObject, context);
-  const handed: Handed = { written };
-  const stored = await referredDefinitions(context.store, referring(handed));
-  const read = readStarted(handed, context.commands.catalogue, Object.fromEntries(stored));
-  if ('fault' in read) throw new Failure('DEFINITION_INVALID', read.fault);
-  refuseBeyond(read.definition, context.commands.catalogue, context);
+  const { written, isDraft } = await writtenIn(params as JsonObject, context);
+  const { definition, dropped } = await readBrought(written, context, { isDraft });
   const { definitions } = context.store;
   // A name is a person's to move: what a model stores is found by its id.
   const isModels = context.confinement?.byModel === true;
-  const definition = asStored(read.definition, context);
-  const { hash, name, version } = await (isModels ? definitions.keep(definition) : definitions.publish(definition));
+  const { hash, name, version } = await (isModels
+    ? definitions.keep(definition)
+    : definitions.publish(definition, savingOf(context)));
   return { id: hash, name, version, ...(dropped.length === 0 ? {} : { warnings: [droppedWarning(dropped)] }) };
 }
 
 /** A draft may say more of itself than a definition; a file is read as it stands. */
-async function writtenIn(params: JsonObject, context: Context): Promise<{ written: Json; dropped: string[] }> {
+async function writtenIn(params: JsonObject, context: Context): Promise<{ written: Json; isDraft: boolean }> {
   const { file, definition, ...fields } = params;
   if (typeof file === 'string') {
     const read = await context.call('code/read', { path: file });
-    return { written: inFile(file, isJsonObject(read) ? read['content'] : null, context), dropped: [] };
+    return { written: inFile(file, isJsonObject(read) ? read['content'] : null, context), isDraft: false };
   }
-  const draft =
-    definition === undefined
-      ? { loop: { type: 'once' }, ...fields }
-      : typeof definition === 'string'
-        ? parsed(definition, '"definition"')
-        : definition;
-  if (!isJsonObject(draft)) return { written: draft, dropped: [] };
-  const { definition: written, dropped } = withoutDraftKeys(draft);
-  return { written, dropped };
+  if (definition === undefined) return { written: { loop: { type: 'once' }, ...fields }, isDraft: true };
+  const draft = typeof definition === 'string' ? definitionValue(definition, '"definition"') : definition;
+  return { written: draft, isDraft: true };
 }
 
 /** With the files that it names by their paths in place of these; what else it names is looked for afterwards. */
@@ -75,17 +62,10 @@ function inFile(file: string, content: Json | undefined, context: Context): Json
   const isText = readDefinitionText(text, formatOf(file)).ok;
   const read = isText
     ? parseDefinitionText(text, options, formatOf(file))
-    : parseDefinition(parsed(text, `"${file}"`), options);
+    : parseDefinition(definitionValue(text, `"${file}"`), options);
   if (read.ok) return read.definition as unknown as JsonObject;
   const placed = read.problems.map((problem) => ({ ...problem, file: problem.file ?? file }));
   throw new Failure('DEFINITION_INVALID', problemsInWords(placed));
-}
-
-/** What a model has drafted may stand in a fence. */
-function parsed(text: Json | undefined, where: string): JsonObject {
-  const value = typeof text === 'string' ? (readJson(text) ?? replyValue(text)) : null;
-  if (isJsonObject(value)) return value;
-  throw new Failure('DEFINITION_INVALID', `${where} holds no JSON object, which a definition is; write one`);
 }
 
 const Saved = z.strictObject({

@@ -2,7 +2,6 @@
 import { defineSystem } from '../../operations/system.ts';
 import { sentinelCommands } from './commands.ts';
 import { controlCommands } from './control.ts';
-import { savedCommands } from './saved.ts';
 import { savingCommands } from './saving.ts';
 import { speakingCommands } from './speaking.ts';
 import { standingCommands } from './standing.ts';
@@ -18,6 +17,5 @@ export const runs = defineSystem({
     ...speakingCommands,
     ...stepCommands,
     ...savingCommands,
-    ...savedCommands,
   ],
 });

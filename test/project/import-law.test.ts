@@ -62,10 +62,18 @@ const laws: Law[] = [
       'services/home/home-records.ts',
     ],
   },
-  // A turn of a model and an edit of a run are the interpreter's, and so are their names here.
+  // A turn of a model and an edit of a run are the interpreter's, and so are their names here. What travels is signed with the key of the home.
   {
     folder: 'operations/',
-    ours: ['operations/', 'world/', 'language/', 'prisma/', 'types:interpreter/', 'services/home/home-records.ts'],
+    ours: [
+      'operations/',
+      'world/',
+      'language/',
+      'prisma/',
+      'types:interpreter/',
+      'services/home/home-records.ts',
+      'services/home/signing.ts',
+    ],
   },
   {
     folder: 'systems/',

@@ -6,7 +6,7 @@
  *      passwords and logs of the services. No command reads or writes it, and a sandbox does not show it.
  * - P2 Repositories, the project's own and nested ones, whatever their names (repositories.ts): configuration, hooks and
  *      attributes are programs that run later. Commands do not write it, and in a sandbox it is read-only; git's writes go through `code/git`.
- * - P3 `sentinels/`, also one of a folder in the project, and `sentinel.config.*`: the command line runs them later. A sandboxed step finds them
+ * - P3 `sentinels/`, also one of a folder in the project, `.continuum`, `system/recipes` and `sentinel.config.*`: the command line runs them later. A sandboxed step finds them
  *      read-only, and so does `code/write` there; where there is none, a step that makes one is ended, and
  *      what it made is set aside. So it is with a `.sentinel` of the project, which would be taken for a home.
  *      The same goes for the engine itself where the project holds it, and for what it loads (engine-places.ts).
@@ -36,7 +36,14 @@ import { listeningSockets } from './system-view.ts';
 
 /** Of the project, and of each folder in it: whoever stands there runs its definitions by their names. */
 const DEFINITIONS = 'sentinels';
-const RUN_LATER = [DEFINITIONS, 'sentinel.config.ts', 'sentinel.config.js', 'sentinel.config.mjs'];
+const RUN_LATER = [
+  DEFINITIONS,
+  '.continuum',
+  'system/recipes',
+  'sentinel.config.ts',
+  'sentinel.config.js',
+  'sentinel.config.mjs',
+];
 
 /** Those that are there do not move while a worker runs, and every path of every step is held against them. */
 const realOfOwn = new Map<string, string>();
@@ -85,11 +92,16 @@ export function protectionOf(root: string, real: string): Protection | null {
   const names = parts.map(plainName);
   if (isInGit || names.some(isRepositoryName)) return 'repository';
   if (isSecretFile(parts)) return 'secrets';
-  const isRunLater = RUN_LATER.includes(names[0] ?? '') || isInnerDefinition(names) || isEngine(root, real);
+  const isRunLater = isRunLaterPlace(names) || isInnerDefinition(names) || isEngine(root, real);
   return isRunLater ? 'run-later' : null;
 }
 
 const isFolder = (path: string): boolean => existsSync(`${path}${sep}.`);
+
+function isRunLaterPlace(names: readonly string[]): boolean {
+  const path = names.join('/');
+  return RUN_LATER.some((place) => path === place || path.startsWith(`${place}/`));
+}
 
 /** A definition of a folder in the project; packages are run by nobody who stands in them. */
 const isInnerDefinition = (names: readonly string[]): boolean =>

@@ -36,6 +36,12 @@ export function otherThan(file: string): string | null {
   return file.endsWith('.schema.json') ? 'a JSON Schema' : null;
 }
 
+/** What an export of a saved sentinel says that it is. */
+export const EXPORT_FORMAT = 'sentinel-export';
+
+/** By its beginning, which its canonical form decides. */
+export const isExportText = (text: string): boolean => text.startsWith(`{"format":"${EXPORT_FORMAT}",`);
+
 /** By its ending alone. */
 export function isDefinitionFile(file: string): boolean {
   return DEFINITION_ENDINGS.some((ending) => file.endsWith(ending));

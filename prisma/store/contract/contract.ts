@@ -25,6 +25,7 @@ import type { NotificationStore } from './notification-contract.ts';
 import type { OpenSession, Session } from './session-contract.ts';
 import type { Subscription } from './subscription.ts';
 import type { Records } from './record-contract.ts';
+import type { Saving, Seeker, Sentinels } from './sentinel-contract.ts';
 import type { RawAnswers } from './models/raw-answer-contract.ts';
 import type { SpendingStore } from './models/spending-contract.ts';
 import type { TriggerStore } from './trigger-contract.ts';
@@ -182,23 +183,24 @@ export interface InboxListQuery {
 
 export interface Store {
   definitions: {
-    /** Saves by content hash; the same content again returns the version it already has. */
-    save(definition: Definition): Promise<StoredDefinition>;
+    /** Saves by content hash; the same content again returns the version it already has. Without `by` it is nobody's. */
+    save(definition: Definition, by?: Saving): Promise<StoredDefinition>;
     /** Saves it as the one that its name finds, whatever was saved before. */
-    publish(definition: Definition): Promise<StoredDefinition>;
+    publish(definition: Definition, by?: Saving): Promise<StoredDefinition>;
     /** Keeps it by its hash, under no name: what a step or a model starts or stores. Saved under its name already, it stays what it is. */
     keep(definition: Definition): Promise<StoredDefinition>;
-    /** By name (the one that was saved last) or by hash. */
-    find(nameOrHash: string): Promise<StoredDefinition | null>;
-    /** The same among what a person has saved and not forgotten: nothing that is kept by its hash alone. */
-    findSaved(nameOrHash: string): Promise<StoredDefinition | null>;
+    /** By name (what it finds for who asks) or by hash. */
+    find(nameOrHash: string, seeker?: Seeker): Promise<StoredDefinition | null>;
+    /** The same among what has been saved and not forgotten: nothing that is kept by its hash alone. */
+    findSaved(nameOrHash: string, seeker?: Seeker): Promise<StoredDefinition | null>;
     /** What each name finds, by name. */
-    list(): Promise<StoredDefinition[]>;
-    /** All that have been saved under a name, the newest version first. */
-    versions(name: string): Promise<StoredDefinition[]>;
-    /** From then on the name finds nothing; runs and triggers keep theirs, which they know by hash. False where it found nothing. */
-    forget(name: string, session?: Session): Promise<boolean>;
+    list(seeker?: Seeker): Promise<StoredDefinition[]>;
+    /** All that have been saved as what a name finds, the newest version first. */
+    versions(name: string, seeker?: Seeker): Promise<StoredDefinition[]>;
+    /** From then on the name does not find it; runs and triggers keep theirs, which they know by hash. False where it found nothing. */
+    forget(name: string, seeker?: Seeker, session?: Session): Promise<boolean>;
   };
+  sentinels: Sentinels;
   runs: {
     /** False when the handle is taken. A run sees the events after `sinceSeq`, or after its creation. */
     create(run: NewRun, sinceSeq?: number): Promise<boolean>;

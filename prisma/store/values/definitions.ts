@@ -1,18 +1,21 @@
 /**
  * Definitions by content: the same content is one row for ever, a new content is a new version of its name. What no
- * person saves is kept by its hash alone: no name leads to it, and it is no version of any.
+ * person saves is kept by its hash alone: no name leads to it, and it is no version of any. Whose a name is, and what it
+ * finds for whom, is that of saved sentinels (saved-sentinels.ts).
  */
 import { LRUCache } from 'lru-cache';
 import type { Definition } from '../../../language/model.ts';
 import { contentHash } from './content-hash.ts';
 import { KEPT_VERSION, type Store, type StoredDefinition } from '../contract/contract.ts';
+import { NOBODYS, type Saving, type Seeker } from '../contract/sentinel-contract.ts';
 import { queryOn } from '../connection/database.ts';
 import type { Database } from '../connection/database.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
+import { RANK, saveSentinel, type Ask } from './saved-sentinels.ts';
 
 const LIST_MAX = 1_000;
 const SAVED_MAX = 500;
-const COLUMNS = 'hash, name, version, definition, created_at as "createdAt"';
+const COLUMNS = 'd.hash, d.name, d.version, d.definition, d.created_at as "createdAt"';
 
 interface Row {
   hash: string;
@@ -23,15 +26,16 @@ interface Row {
 }
 
 function toDefinition(row: Row): StoredDefinition {
+  const { hash, name, version, createdAt } = row;
   const definition = row.definition as Definition;
-  return { ...row, name: isKept(row) ? definition.name : row.name, definition, createdAt: row.createdAt.getTime() };
+  return { hash, name: isKept(row) ? definition.name : name, version, definition, createdAt: createdAt.getTime() };
 }
 
 /** Its row has the hash in place of a name. */
 const isKept = ({ name, hash }: Pick<Row, 'name' | 'hash'>): boolean => name === hash;
 
-type Saving = Pick<Store['definitions'], 'save' | 'publish' | 'keep'>;
-type Finding = Omit<Store['definitions'], keyof Saving>;
+type Keeping = Pick<Store['definitions'], 'save' | 'publish' | 'keep'>;
+type Finding = Omit<Store['definitions'], keyof Keeping>;
 
 export const definitions = (database: Database): Store['definitions'] => ({
   ...saving(database),
@@ -39,46 +43,56 @@ export const definitions = (database: Database): Store['definitions'] => ({
 });
 
 async function findByHash(database: Database, hash: string): Promise<StoredDefinition | null> {
-  const [row] = await database.query<Row>(`select ${COLUMNS} from definitions where hash = $1`, [hash]);
+  const [row] = await database.query<Row>(`select ${COLUMNS} from definitions d where d.hash = $1`, [hash]);
   return row === undefined ? null : toDefinition(row);
 }
 
 function found(row: StoredDefinition | null, name: string): StoredDefinition {
-  if (row === null) throw new Error(`the definition "${name}" was deleted while it was being saved; save it again`);
+  if (row === null) throw new Error(`bug: the definition "${name}" is not there after it was saved`);
   return row;
 }
 
-function saving(database: Database): Saving {
-  /** What a row says of its definition never changes, and no row is deleted: what was seen once is there. */
+/** A version that its owner has saved already, whatever the name finds now. */
+async function savedBefore(database: Database, hash: string, { persona, project }: Seeker): Promise<boolean> {
+  const rows = await database.query(
+    `select 1 from saved_versions v join saved_sentinels s on s.id = v.sentinel
+     where v.hash = $1 and s.persona = $2 and s.project = $3`,
+    [hash, withoutNul(persona), withoutNul(project)],
+  );
+  return rows.length > 0;
+}
+
+const keyOf = (hash: string, { persona, project }: Seeker): string => JSON.stringify([hash, persona, project]);
+
+function saving(database: Database): Keeping {
+  /**
+   * By hash, and by hash and owner. What a row says of its definition never changes, and no row is deleted: what was seen
+   * once is there.
+   */
   const saved = new LRUCache<string, StoredDefinition>({ max: SAVED_MAX });
-  const remember = (definition: StoredDefinition): StoredDefinition => {
-    if (definition.version !== KEPT_VERSION) saved.set(definition.hash, definition);
-    return definition;
+  const remember = (by: Seeker, stored: StoredDefinition): StoredDefinition => {
+    saved.set(keyOf(stored.hash, by), stored);
+    saved.set(stored.hash, stored);
+    return stored;
+  };
+  const write = async (definition: Definition, by: Saving, moves: boolean): Promise<StoredDefinition> => {
+    const hash = contentHash(definition);
+    await database.transaction((client) =>
+      saveSentinel((...asked) => queryOn(client, ...asked), definition, { by, moves }),
+    );
+    return remember(by, found(await findByHash(database, hash), definition.name));
   };
 
-  async function save(definition: Definition): Promise<StoredDefinition> {
-    const hash = contentHash(definition);
-    const known = saved.get(hash) ?? (await findByHash(database, hash));
-    if (known !== null && known.version !== KEPT_VERSION) return remember(known);
-    const name = withoutNul(definition.name);
-    await database.transaction(async (client) => {
-      // One writer a name at a time, so that versions count up without holes.
-      await queryOn(client, 'select pg_advisory_xact_lock(hashtextextended($1, 0))', [name]);
-      await queryOn(
-        client,
-        `insert into definitions (hash, name, version, definition, saved_at)
-           select $1, $2, 1 + coalesce(max(version), 0), $3::json, clock_timestamp() from definitions where name = $2
-           on conflict (hash) do update
-             set name = excluded.name, version = excluded.version, saved_at = excluded.saved_at
-             where definitions.name = definitions.hash`,
-        [hash, name, JSON.stringify(definition)],
-      );
-    });
-    return remember(found(await findByHash(database, hash), name));
-  }
-
   return {
-    save,
+    async save(definition, by = NOBODYS) {
+      const hash = contentHash(definition);
+      const known = saved.get(keyOf(hash, by));
+      if (known !== undefined) return known;
+      if (!(await savedBefore(database, hash, by))) return write(definition, by, false);
+      return remember(by, found(await findByHash(database, hash), definition.name));
+    },
+
+    publish: (definition, by = NOBODYS) => write(definition, by, true),
 
     async keep(definition) {
       const hash = contentHash(definition);
@@ -91,50 +105,65 @@ function saving(database: Database): Saving {
       );
       return found(await findByHash(database, hash), definition.name);
     },
-
-    async publish(definition) {
-      const stored = await save(definition);
-      await database.query('update definitions set saved_at = clock_timestamp() where hash = $1', [stored.hash]);
-      return stored;
-    },
   };
 }
 
-async function firstOf(database: Database, condition: string, nameOrHash: string): Promise<StoredDefinition | null> {
-  const [row] = await database.query<Row>(
-    `select ${COLUMNS} from definitions where ${condition}
-     order by hash = $1 desc, saved_at desc, version desc limit 1`,
-    [withoutNul(nameOrHash)],
+const seekerOf = (seeker: Seeker | undefined): (string | null)[] =>
+  seeker === undefined ? [null, null] : [withoutNul(seeker.persona), withoutNul(seeker.project)];
+
+/** By its hash before its name. */
+async function firstOf(
+  ask: Ask,
+  nameOrHash: string,
+  { seeker, among = 'true' }: { seeker: Seeker | undefined; among?: string },
+): Promise<StoredDefinition | null> {
+  const [row] = await ask<Row>(
+    `select * from (
+       select ${COLUMNS}, 0 as place from definitions d where d.hash = $1 and ${among}
+       union all
+       (select ${COLUMNS}, 1 as place from saved_sentinels s join definitions d on d.hash = s.hash
+        where s.name = $1 and s.saved_at is not null order by ${RANK('$2', '$3')} limit 1)
+     ) as found order by place limit 1`,
+    [withoutNul(nameOrHash), ...seekerOf(seeker)],
   );
   return row === undefined ? null : toDefinition(row);
 }
 
+const IS_SAVED = `exists (select 1 from saved_versions v join saved_sentinels o on o.id = v.sentinel
+  where v.hash = d.hash and o.saved_at is not null)`;
+
 function finding(database: Database): Finding {
+  const ask: Ask = (text, values) => database.query(text, values);
   return {
-    find: (nameOrHash) => firstOf(database, 'hash = $1 or (name = $1 and saved_at is not null)', nameOrHash),
+    find: (nameOrHash, seeker) => firstOf(ask, nameOrHash, { seeker }),
 
-    findSaved: (nameOrHash) => firstOf(database, '(hash = $1 or name = $1) and saved_at is not null', nameOrHash),
+    findSaved: (nameOrHash, seeker) => firstOf(ask, nameOrHash, { seeker, among: IS_SAVED }),
 
-    async list() {
+    async list(seeker) {
       const rows = await database.query<Row>(
-        `select distinct on (name) ${COLUMNS} from definitions where saved_at is not null
-         order by name, saved_at desc, version desc limit $1`,
-        [LIST_MAX],
+        `select distinct on (s.name) ${COLUMNS} from saved_sentinels s join definitions d on d.hash = s.hash
+         where s.saved_at is not null order by s.name, ${RANK('$1', '$2')} limit ${LIST_MAX}`,
+        seekerOf(seeker),
       );
       return rows.map(toDefinition);
     },
 
-    async versions(name) {
+    async versions(name, seeker) {
       const rows = await database.query<Row>(
-        `select ${COLUMNS} from definitions where name = $1 order by version desc limit $2`,
-        [withoutNul(name), LIST_MAX],
+        `select ${COLUMNS} from saved_versions v join definitions d on d.hash = v.hash
+         where v.sentinel = (select s.id from saved_sentinels s where s.name = $1 and s.saved_at is not null
+           order by ${RANK('$2', '$3')} limit 1)
+         order by d.version desc limit ${LIST_MAX}`,
+        [withoutNul(name), ...seekerOf(seeker)],
       );
       return rows.map(toDefinition);
     },
 
-    async forget(name, session) {
-      const forget = 'update definitions set saved_at = null where name = $1 and saved_at is not null returning hash';
-      const values = [withoutNul(name)];
+    async forget(name, seeker, session) {
+      const forget = `update saved_sentinels set saved_at = null where saved_at is not null
+        and id = (select s.id from saved_sentinels s where s.name = $1 and s.saved_at is not null
+          order by ${RANK('$2', '$3')} limit 1) returning id`;
+      const values = [withoutNul(name), ...seekerOf(seeker)];
       const rows = await (session === undefined ? database.query(forget, values) : session.write(forget, values));
       return rows.length > 0;
     },

@@ -11,7 +11,7 @@ import * as z from 'zod';
 import { CursorRefused, type RecordPageQuery } from '../contract/record-contract.ts';
 import { contentHash } from './content-hash.ts';
 import { whereOf, type Add, type IndexedFields, type Where } from './record-filter.ts';
-import { COLUMNS, keysOf, limitOf, statementOf, type Statement } from './record-query.ts';
+import { COLUMNS, keysOf, limitOf, sourceOf, statementOf, type Statement } from './record-query.ts';
 
 const UNSIGNED = /^(?:0|[1-9]\d{0,18})$/;
 const Xid = z.string().regex(UNSIGNED);
@@ -115,7 +115,7 @@ function inOrder(where: Where, query: RecordPageQuery, { after }: Cursor): strin
     after === null
       ? ''
       : ` and (${order}) > (${[...after.keys, after.position].map((value) => typed(add, value)).join(', ')})`;
-  return `select ${COLUMNS}, ${PLACE}, array[${keys.join(', ')}] as keys from records where ${chosen}${behindIt} order by ${order}`;
+  return `select ${COLUMNS}, ${PLACE}, array[${keys.join(', ')}] as keys from ${sourceOf(query.collection)} where ${chosen}${behindIt} order by ${order}`;
 }
 
 const typed = (add: Add, value: string | number): string =>
@@ -127,7 +127,7 @@ function inTime(where: Where, query: RecordPageQuery, { shown }: Cursor): string
     ...startOf(where.add, shown),
     ...shown.map((one) => notShown(where.add, one)),
   ];
-  return `select ${COLUMNS}, ${PLACE}, null::text[] as keys from records where ${conditions.join(' and ')} order by born, position`;
+  return `select ${COLUMNS}, ${PLACE}, null::text[] as keys from ${sourceOf(query.collection)} where ${conditions.join(' and ')} order by born, position`;
 }
 
 const firstUnseen = ({ snapshot }: Shown): bigint => BigInt(snapshot.slice(0, snapshot.indexOf(':')));

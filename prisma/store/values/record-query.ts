@@ -1,5 +1,6 @@
 /** Statements over the records of a collection. */
 import type { JsonObject } from '../../../language/json.ts';
+import { SENTINELS_COLLECTION } from '../contract/sentinel-contract.ts';
 import type { RecordChoice, RecordOrder, RecordQuery } from '../contract/record-contract.ts';
 import {
   column,
@@ -11,6 +12,10 @@ import {
   type IndexedFields,
   type Where,
 } from './record-filter.ts';
+
+/** Saved sentinels are a collection of their own. */
+export const sourceOf = (collection: string): string =>
+  collection === SENTINELS_COLLECTION ? 'sentinel_records' : 'records';
 
 export const COLUMNS = 'collection, id, data, created_at as "createdAt", version';
 
@@ -34,7 +39,7 @@ export const recordQuery = (query: RecordQuery, indexed: IndexedFields = NO_INDE
     const chosen = whereOf(where, query);
     const limit = where.add(limitOf(query.limit));
     const offset = where.add(bound('offset', query.offset ?? 0));
-    return `select ${COLUMNS} from records where ${chosen} order by ${orderOf(where.add, query.orderBy)} limit ${limit} offset ${offset}`;
+    return `select ${COLUMNS} from ${sourceOf(query.collection)} where ${chosen} order by ${orderOf(where.add, query.orderBy)} limit ${limit} offset ${offset}`;
   });
 
 export const limitOf = (limit = LIST_DEFAULT): number => Math.min(bound('limit', limit), LIST_MAX);
@@ -56,8 +61,9 @@ const orderOf = (add: Add, orderBy: readonly RecordOrder[] = []): string =>
   orderBy.length === 0 ? 'born, position' : [...keysOf(add, orderBy), 'position'].join(', ');
 
 /** The id, when the query asks for one record by it: the common case, and one look at the key. */
-export function onlyId({ filter = {}, orderBy = [], limit = 1, offset = 0 }: RecordQuery): string | null {
+export function onlyId({ collection, filter = {}, orderBy = [], limit = 1, offset = 0 }: RecordQuery): string | null {
   const { id, ...others } = filter;
+  if (collection === SENTINELS_COLLECTION) return null;
   return typeof id === 'string' && Object.keys(others).length === 0 && orderBy.length === 0 && limit > 0 && offset === 0
     ? id
     : null;

@@ -1,6 +1,7 @@
 /** The definitions that names lead to, as far as they are there. */
 import type { Definition } from '../../../language/model.ts';
 import type { Store } from '../contract/contract.ts';
+import type { Seeker } from '../contract/sentinel-contract.ts';
 
 /** What `names` find, and what those name in turn, by name; a name that finds nothing is left out. */
 export async function reachedDefinitions(
@@ -22,14 +23,15 @@ export async function reachedDefinitions(
   return found;
 }
 
-/** What every `$ref` in a value that nobody has checked yet leads to among the stored ones. */
+/** What every `$ref` in a value that nobody has checked yet leads to among the stored ones, for who asks. */
 export function referredDefinitions(
   store: Pick<Store, 'definitions'>,
   value: unknown,
+  seeker?: Seeker,
 ): Promise<Map<string, Definition>> {
   return reachedDefinitions(
     refsWithin(value),
-    async (name) => (await store.definitions.find(name))?.definition,
+    async (name) => (await store.definitions.find(name, seeker))?.definition,
     ({ steps, always }) => refsWithin([steps, always]),
   );
 }

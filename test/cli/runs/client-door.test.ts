@@ -17,7 +17,7 @@ const parts = {
 /** What is started of it; null where it is refused. */
 async function started(written: unknown): Promise<unknown> {
   try {
-    return (await readForStart(parts, written)).definition;
+    return (await readForStart(parts, written, { persona: 'ada', project: '/p', known: undefined })).definition;
   } catch (error) {
     expect(error).toBeInstanceOf(ClientError);
     expect(error).toMatchObject({ code: 'DEFINITION_INVALID' });

@@ -90,7 +90,16 @@ const READERS: [string, Read][] = [
       return Promise.resolve(readDefinitionFile(fileOf(name), around));
     },
   ],
-  ['run', (name) => findDefinition(fileOf(name), folder, { catalogue }, nothingStored.definitionsIfUp)],
+  [
+    'run',
+    (name) =>
+      findDefinition(
+        fileOf(name),
+        folder,
+        { catalogue },
+        nothingStored.definitionsFor({ persona: 'ada', project: folder }),
+      ),
+  ],
   [
     'a test file',
     (name) => {
@@ -179,9 +188,16 @@ describe.each(READERS)('%s', (_where, read) => {
 
 test.each(['retrier', 'inner-retrier'])('%s alone stays refused', async (name) => {
   expect(
-    errorsOf((await findDefinition(fileOf(name), folder, { catalogue }, nothingStored.definitionsIfUp)).problems).map(
-      ({ code }) => code,
-    ),
+    errorsOf(
+      (
+        await findDefinition(
+          fileOf(name),
+          folder,
+          { catalogue },
+          nothingStored.definitionsFor({ persona: 'ada', project: folder }),
+        )
+      ).problems,
+    ).map(({ code }) => code),
   ).toEqual(['UNBOUNDED_LOOP']);
 });
 

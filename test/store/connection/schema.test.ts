@@ -11,6 +11,8 @@ test('Prisma reads every table with all its columns', async () => {
   try {
     const found = await Promise.all([
       prisma.definition.findMany(),
+      prisma.savedSentinel.findMany(),
+      prisma.savedVersion.findMany(),
       prisma.run.findMany(),
       prisma.runEvent.findMany(),
       prisma.logChunk.findMany(),
@@ -100,6 +102,8 @@ test('no table is missing from the schema but those of systems', async () => {
     'run_events',
     'run_roots',
     'runs',
+    'saved_sentinels',
+    'saved_versions',
     'sealed_values',
     'spending',
     'system_background',

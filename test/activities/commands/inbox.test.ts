@@ -1,4 +1,4 @@
-/** Saved definitions and the inbox, as steps, models and persons reach them. */
+/** The inbox, as steps, models and persons reach it. */
 import { describe, expect, it } from 'vitest';
 import type { CommandContext } from '../../../operations/command.ts';
 import { builtInRegistry } from '../../../systems/built-in.ts';
@@ -33,28 +33,6 @@ async function run(name: string, params: JsonObject, over: Partial<CommandContex
 }
 
 const definition: Definition = { name: 'stored', loop: { type: 'once' }, steps: [{ type: 'emit', event: 'e' }] };
-
-describe('saved definitions', () => {
-  it('are listed, given by name or id with their versions, and lose their name', async () => {
-    const first = await opened.store.definitions.save({ ...definition, name: 'kept-name', description: 'the first' });
-    await opened.store.definitions.save({ ...definition, name: 'kept-name', description: 'the second' });
-    expect(await run('sentinel/load', {})).toContainEqual(
-      expect.objectContaining({ name: 'kept-name', version: 2, description: 'the second' }),
-    );
-    expect(await run('sentinel/load', { name: 'kept-name' })).toMatchObject({
-      version: 2,
-      definition: { description: 'the second' },
-      versions: [{ version: 2 }, { version: 1, id: first.hash }],
-    });
-    expect(await run('sentinel/load', { name: first.hash })).toMatchObject({
-      definition: { description: 'the first' },
-    });
-    expect(await run('sentinel/load', { name: 'nobody-saved-it' })).toBeNull();
-    expect(await run('sentinel/delete', { name: 'kept-name' })).toEqual({ name: 'kept-name', deleted: true });
-    expect(await run('sentinel/delete', { name: 'kept-name' })).toEqual({ name: 'kept-name', deleted: false });
-    expect(await run('sentinel/load', { name: 'kept-name' })).toBeNull();
-  });
-});
 
 describe('the inbox', () => {
   it('is listed by persona and by run, and what was told is marked as seen', async () => {

@@ -1,0 +1,183 @@
+/** `sentinel/import`: what a signed file holds is saved for a persona, as a whole or not at all. */
+import * as z from 'zod';
+import type { Json } from '../../language/json.ts';
+import type { Definition } from '../../language/model.ts';
+import { parseDefinition } from '../../language/read/definition.ts';
+import { problemsInWords } from '../../language/read/remedies/problems-in-words.ts';
+import { changedAction, refuseChanged } from '../../operations/approved-action.ts';
+import type { Context } from '../../operations/command.ts';
+import { savingOf } from '../../operations/brought-definition.ts';
+import { readWhole } from '../../operations/files/whole-file.ts';
+import type { Saving, Seeker } from '../../prisma/store/contract/sentinel-contract.ts';
+import { contentHash } from '../../prisma/store/values/content-hash.ts';
+import { Failure } from '../../world/failures/failures.ts';
+import { type Payload, readDocument, type ReadDocument } from './document.ts';
+import { Change, changesFor } from './plan.ts';
+
+export const ImportParams = z.strictObject({
+  file: z.string().min(1).describe('in the project'),
+  personaId: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('whose it is from then on; the owner of the run unless stated'),
+  addToMemory: z.boolean().optional().describe('nothing is added yet, and the result says so'),
+  preview: z.boolean().optional().describe('says what would be done, and does nothing'),
+  expects: z
+    .string()
+    .optional()
+    .describe('"digest" of a preview: where it would be something else by now, nothing is done'),
+});
+
+export const ImportResult = z.strictObject({
+  name: z.string(),
+  id: z.string(),
+  personaId: z.string(),
+  signer: z.strictObject({ fingerprint: z.string(), name: z.string() }),
+  exportedBy: z.string(),
+  changes: z.array(Change),
+  versions: z.number(),
+  commands: z.array(z.string()),
+  runs: z.number().nullable(),
+  digest: z.string(),
+  done: z.boolean(),
+  addedToMemory: z.literal(false),
+  notice: z.string().nullable(),
+});
+type Result = z.infer<typeof ImportResult>;
+
+const NO_MEMORY = 'nothing was added to a memory: this version of Sentinel has none';
+
+export async function importSentinel(params: z.infer<typeof ImportParams>, context: Context): Promise<Result> {
+  const { preview = false, expects } = params;
+  const document = await documentIn(params.file, context);
+  const plan = await planOf(document, params, context);
+  if (preview) return plan;
+  const changed = changedAction('sentinel/import');
+  if (expects !== undefined && expects !== plan.digest) throw changed;
+  await refuseChanged(context, () => plan, changed);
+  await saveAll(document, params, context);
+  return { ...plan, done: true };
+}
+
+/** What a person is shown who is asked whether it may be done. */
+export const shownImport = async (params: z.infer<typeof ImportParams>, context: Context): Promise<Json> =>
+  planOf(await documentIn(params.file, context), params, context);
+
+/** Throws `EXPORT_UNTRUSTED` where nobody has said to know the key. */
+async function documentIn(file: string, context: Context): Promise<ReadDocument> {
+  const place = `"${file}"`;
+  const document = readDocument((await readWhole(file, context)).toString('utf8'), place);
+  const { fingerprint, name } = document.signer;
+  if (name === null)
+    throw new Failure(
+      'EXPORT_UNTRUSTED',
+      `${place} is signed by a key that nobody here has said to know (${fingerprint}); a person who knows whose it is adds it with "sentinel saved trust"`,
+      { details: { fingerprint } },
+    );
+  return document;
+}
+
+const ownerOf = ({ personaId }: z.infer<typeof ImportParams>, { run }: Context): Seeker => ({
+  persona: personaId ?? run.persona,
+  project: run.project,
+});
+
+async function planOf(
+  { payload, signer }: ReadDocument,
+  params: z.infer<typeof ImportParams>,
+  context: Context,
+): Promise<Result> {
+  const owner = ownerOf(params, context);
+  const [current, ...others] = definitionsOf(payload, context);
+  if (current === undefined) throw new Error('bug: an export without its own definition');
+  for (const { name } of [current, ...others]) await refuseTaking(name, owner, context);
+  const changes = await changesFor([current, ...others], owner, context);
+  const { name, versions, by: exportedBy, history } = payload;
+  const id = payload.current;
+  return {
+    name,
+    id,
+    personaId: owner.persona,
+    signer: { fingerprint: signer.fingerprint, name: signer.name ?? '' },
+    exportedBy,
+    changes,
+    versions: versions.length,
+    commands: payload.commands,
+    runs: history?.length ?? null,
+    digest: contentHash({ id, owner, changes, versions: versions.map((one) => one.id) }),
+    done: false,
+    addedToMemory: false,
+    notice: params.addToMemory === true ? NO_MEMORY : null,
+  };
+}
+
+/** The one that the name is to find, and what it names. Throws `DEFINITION_INVALID` where a reader of definitions refuses one. */
+function definitionsOf({ versions, library, current }: Payload, context: Context): Definition[] {
+  const { catalogue } = context.commands;
+  const brought = new Map(library.map(({ name, definition }) => [name, definition]));
+  const own = versions.filter(({ id }) => id === current).map(({ definition }) => definition);
+  for (const definition of [...versions.map((one) => one.definition), ...brought.values()]) {
+    // An older version may name what a later one does not, and what is not in the file.
+    const isCurrent = own.includes(definition) || brought.get(definition.name) === definition;
+    const knownRefs = (name: string): Definition | undefined =>
+      brought.get(name) ?? own.find((one) => one.name === name) ?? (isCurrent ? undefined : anything(name));
+    const read = parseDefinition(definition, { catalogue, knownRefs });
+    if (!read.ok) throw new Failure('DEFINITION_INVALID', `"${definition.name}": ${problemsInWords(read.problems)}`);
+    if (contentHash(read.definition) !== contentHash(definition))
+      throw new Failure(
+        'EXPORT_INVALID',
+        `"${definition.name}" in the file is not in its canonical form; export it again`,
+      );
+  }
+  return [...own, ...brought.values()];
+}
+
+const anything = (name: string): Definition => ({ name, steps: [], loop: { type: 'once' } });
+
+/** What a person has saved for a persona is that persona's alone to save over, and a person's. */
+async function refuseTaking(name: string, owner: Seeker, { caller, run, store, session }: Context): Promise<void> {
+  if (caller.kind === 'person' || owner.persona === run.persona) return;
+  const found = await store.sentinels.own(session, name, owner);
+  if (found?.byPerson !== true) return;
+  throw new Failure(
+    'SENTINEL_NAME_TAKEN',
+    `a person has saved "${name}" for ${owner.persona}, and a run of ${run.persona} does not save over it; import it for another persona`,
+  );
+}
+
+/** In the order of names, in which every writer takes them. */
+async function saveAll(
+  { payload, signer }: ReadDocument,
+  params: z.infer<typeof ImportParams>,
+  context: Context,
+): Promise<void> {
+  const { store, session } = context;
+  const { name, versions, library, current, tags, owner: parentPersona, isPublic } = payload;
+  const by: Saving = { ...savingOf(context), ...ownerOf(params, context) };
+  const origin = originOf(payload, signer.fingerprint);
+  const own = [
+    ...versions.toReversed().filter(({ id }) => id !== current),
+    ...versions.filter(({ id }) => id === current),
+  ].map(({ definition }) => definition);
+  const all = new Map<string, Definition[]>(library.map((one) => [one.name, [one.definition]]));
+  all.set(name, own);
+  for (const [saved, definitions] of [...all].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const said = saved === name ? { tags, isPublic, parentPersona, origin } : { origin };
+    for (const definition of definitions) await store.sentinels.save(session, definition, { ...by, ...said });
+  }
+}
+
+/** From where it came, and from where it had come there. */
+const originOf = (payload: Payload, fingerprint: string): Json => ({
+  fingerprint,
+  installation: payload.installation,
+  exportedBy: payload.by,
+  exportedAt: payload.exportedAt,
+  owner: payload.owner,
+  id: payload.current,
+  statistics: payload.statistics,
+  history: payload.history,
+  before: payload.origin,
+});
