@@ -57,8 +57,9 @@ function withinStep(definitions: Store['definitions']): Store['definitions'] {
     ...definitions,
     save: (definition) => definitions.keep(definition),
     async publish(definition, by = NOBODYS) {
-      if (isMoved(await definitions.find(definition.name, by), definition)) throw refusedToMove(definition.name);
-      return definitions.publish(definition, { ...by, isPerson: false });
+      const found = await definitions.find(definition.name, by);
+      if (isMoved(found, definition)) throw refusedToMove(definition.name);
+      return found ?? definitions.publish(definition, { ...by, isPerson: false });
     },
     async forget(name, seeker, session) {
       if ((await definitions.find(name, seeker)) === null) return definitions.forget(name, seeker, session);

@@ -7,6 +7,7 @@ import type { Context } from '../../operations/command.ts';
 import { savingOf } from '../../operations/brought-definition.ts';
 import type { Saving } from '../../prisma/store/contract/sentinel-contract.ts';
 import { contentHash } from '../../prisma/store/values/content-hash.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { realOf } from '../../world/own-programs/helper-programs.ts';
 import { foundIn, neededBy } from './export.ts';
 import { Name } from './load.ts';
@@ -14,9 +15,7 @@ import { Change, changesFor } from './plan.ts';
 
 export const DeployParams = z.strictObject({
   sentinelId: Name.describe('the name of a saved sentinel, or the id of a version'),
-  project: z
-    .string()
-    .refine((path) => isAbsolute(path) && isFolder(path), 'must be the absolute path of a folder that is there'),
+  project: z.string().refine(isAbsolute, 'must be the absolute path of a folder'),
   preview: z.boolean().optional().describe('says what would be done, and does nothing'),
   expects: z
     .string()
@@ -42,6 +41,7 @@ export async function deploy(
   context: Context,
 ): Promise<z.infer<typeof DeployResult>> {
   const { store, session, run } = context;
+  if (!isFolder(given)) throw new Failure('PATH_NOT_USABLE', `"${given}" is no folder; name that of a project`);
   const project = realOf(given);
   const found = await foundIn(sentinelId, context);
   const { library, commands } = await neededBy([found.definition], context);

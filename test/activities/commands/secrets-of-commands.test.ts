@@ -69,6 +69,10 @@ const FURTHER: { readonly [command: string]: (text: string, execution: string) =
     { definition: definition([{ type: 'shell', command: `deploy ${text}` }], { description: text }) },
     { name: 'kept', steps: [{ type: 'command', command: 'data/create', params: { collection: 'a', data: { text } } }] },
   ],
+  'sentinel/save': (text) => [
+    { definition: definition([{ type: 'shell', command: `deploy ${text}` }], { name: text }), tags: [text] },
+  ],
+  'sentinel/deploy': (text) => [{ sentinelId: text, project: `/${text}`, expects: text }],
   'sentinel/pause': (text) => [{ handle: OTHER, reason: text }],
   'sentinel/tell': (text) => [{ handle: OTHER, text }],
   'sentinel/answer': (text) => [

@@ -72,6 +72,7 @@ test('5.2 as it is printed: export with history, import for another persona in a
   expect(await harness.command('run', 'build-fix-v3', '--project', other, '--persona', 'junior-dev-ai')).toMatchObject({
     code: 0,
   });
+  writeFileSync(join(other, 'sentinels', 'beside.json'), block('json'));
   expect((await harness.command('validate', join(other, 'sentinels'))).code).toBe(0);
 });
 
