@@ -22,7 +22,7 @@ export const ImportParams = z.strictObject({
     .max(200)
     .optional()
     .describe('whose it is from then on; the owner of the run unless stated'),
-  addToMemory: z.boolean().optional().describe('nothing is added yet, and the result says so'),
+  addToMemory: z.boolean().optional().describe('nothing is added, and the result says so'),
   preview: z.boolean().optional().describe('says what would be done, and does nothing'),
   expects: z
     .string()
@@ -47,7 +47,7 @@ export const ImportResult = z.strictObject({
 });
 type Result = z.infer<typeof ImportResult>;
 
-const NO_MEMORY = 'nothing was added to a memory: this version of Sentinel has none';
+const NO_MEMORY = 'nothing was added to a memory; memory/store does that';
 
 export async function importSentinel(params: z.infer<typeof ImportParams>, context: Context): Promise<Result> {
   const { preview = false, expects } = params;
