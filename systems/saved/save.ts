@@ -5,8 +5,9 @@ import { Value } from '../../language/model.ts';
 import { defined } from '../../language/defined.ts';
 import { definitionValue, readBrought, savingOf } from '../../operations/brought-definition.ts';
 import type { Context } from '../../operations/command.ts';
+import type { StoredDefinition } from '../../prisma/store/contract/contract.ts';
 import type { Saving } from '../../prisma/store/contract/sentinel-contract.ts';
-import { Listed, listedOf } from './load.ts';
+import { Listed, listedOf, timeOf } from './load.ts';
 
 const tagsMax = 100;
 const tagLengthMax = 200;
@@ -29,6 +30,26 @@ export async function save(params: z.infer<typeof SaveParams>, context: Context)
   const written = typeof given === 'string' ? definitionValue(given, '"definition"') : given;
   const named = name === undefined || !isJsonObject(written) ? written : { ...written, name };
   const { definition } = await readBrought(named, context, { isDraft: true });
+  // A name is a person's to move: what a model stores, or has drafted, is found by its id.
+  if (context.confinement?.byModel === true) return keptOf(await context.store.definitions.keep(definition), context);
   const by: Saving = { ...savingOf(context), ...defined({ tags, isPublic, parentPersona: parentPersonaId }) };
   return listedOf(await context.store.sentinels.save(context.session, definition, by));
 }
+
+/** It is nobody's, and no name finds it. */
+const keptOf = ({ name, version, hash, createdAt, definition }: StoredDefinition, { run }: Context): Listed => ({
+  name,
+  version,
+  id: hash,
+  savedAt: timeOf(createdAt),
+  description: definition.description ?? null,
+  personaId: run.persona,
+  project: run.project,
+  parentPersonaId: null,
+  tags: [],
+  isPublic: false,
+  runCount: 0,
+  successRate: null,
+  averageDurationMs: null,
+  lastRunAt: null,
+});

@@ -23,8 +23,8 @@ export const saved = defineSystem({
       permission: 'write',
       speed: 'quick',
       textField: 'name',
-      // A name is moved by a person, or by what a person wrote.
-      doors: ['step', 'person'],
+      otherRuns: 'defines',
+      doors: ['step', 'model', 'person'],
       // Their references belong to the run that will read them.
       programParams: ['definition'],
       params: SaveParams,

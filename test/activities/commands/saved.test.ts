@@ -87,7 +87,20 @@ describe('saved sentinels', () => {
     await expect(run('sentinel/save', { definition: { name: 'no-steps' } }, as('ada'))).rejects.toMatchObject({
       code: 'DEFINITION_INVALID',
     });
-    await expect(save(saying('by-model', 'x'), {}, asModel)).rejects.toThrow(/is not called/);
+  });
+
+  it('of a model, or drafted by one, are kept by their id, and move no name', async () => {
+    await save(saying('gate', 'asks'), {}, as('ada', '/elsewhere'));
+    const kept = (await save(saying('gate', 'lets-through'), { tags: ['x'] }, asModel)) as JsonObject;
+    expect(kept).toMatchObject({ name: 'gate', version: 0, tags: [] });
+    expect(await run('sentinel/load', { name: 'gate' }, as('ada', '/elsewhere'))).toMatchObject({
+      description: 'says asks',
+      versions: [{}],
+    });
+    const drafted = { ...asModel, reach: { tools: ['sentinel/save'], isDraft: true as const } };
+    const draft = (await save(saying('gate', 'drafted'), {}, drafted)) as JsonObject;
+    const stored = await opened.store.definitions.find(draft['id'] as string);
+    expect(stored).toMatchObject({ version: 0, definition: { mode: 'sandboxed' } });
   });
 
   it('of a persona are its own: a run of another saves beside it, and does not import over what a person saved', async () => {

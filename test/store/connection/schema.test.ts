@@ -53,6 +53,10 @@ test('Prisma reads every table with all its columns', async () => {
     ]);
     expect(found.flat()).toMatchObject([
       { system: 'chat', name: 'messages' },
+      { system: 'chat', name: 'threads' },
+      { system: 'inbox', name: 'items' },
+      { system: 'memory', name: 'entries' },
+      { system: 'persona', name: 'entries' },
       { name: 'triggers', position: 0n },
       { name: 'waiting runs', position: 0n },
     ]);
@@ -66,7 +70,7 @@ test('Prisma reads every table with all its columns', async () => {
 
 test('no table is missing from the schema but those of systems', async () => {
   const rows = await opened.database.query<{ name: string }>(
-    `select tablename as name from pg_tables where schemaname = 'public' and not starts_with(tablename, 'chat_') order by 1`,
+    `select tablename as name from pg_tables where schemaname = 'public' and tablename !~ '^(chat|inbox|memory|persona)_' order by 1`,
   );
   expect(rows.map((row) => row.name)).toEqual([
     '_prisma_migrations',
