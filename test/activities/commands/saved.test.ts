@@ -98,7 +98,9 @@ describe('saved sentinels', () => {
       versions: [{}],
     });
     const drafted = { ...asModel, reach: { tools: ['sentinel/save'], isDraft: true as const } };
-    const draft = (await save(saying('gate', 'drafted'), {}, drafted)) as JsonObject;
+    await expect(save(saying('gate', 'drafted'), {}, drafted)).rejects.toMatchObject({ code: 'RIGHTS_EXCEEDED' });
+    const harmless: Definition = { ...saying('gate', 'x'), steps: [{ type: 'set', values: { passed: true } }] };
+    const draft = (await save(harmless, {}, drafted)) as JsonObject;
     const stored = await opened.store.definitions.find(draft['id'] as string);
     expect(stored).toMatchObject({ version: 0, definition: { mode: 'sandboxed' } });
   });
