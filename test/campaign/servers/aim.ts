@@ -25,6 +25,11 @@ const AFTER: { readonly [point in CrashPoint]?: readonly CrashPoint[] } = {
   'process.unwanted': ['process.begun'],
 };
 
+/** A value is kept by its hash, for whoever has it. */
+const COMES_TO: { readonly [point in CrashPoint]?: readonly KindName[] } = { 'payload.kept': ['large'] };
+/** So few points left, runs that come to them begin before others. */
+const WANTED_FROM = 12;
+
 const pairsArmed = 60;
 /** Runs that a worker has been at before it dies, each of which is a case, and how long it waits for so many. */
 const FRESH = { fromRuns: 24, soonestMs: 1_200, latestMs: 4_000 } as const;
@@ -73,6 +78,18 @@ export class Aim {
 
   get neverReached(): CrashPoint[] {
     return POINTS.filter((point) => !this.died.has(point));
+  }
+
+  /** Kinds of runs that come to points which are left: empty while many are, since others come to those as well. */
+  get wanted(): KindName[] {
+    const { neverReached } = this;
+    if (neverReached.length > WANTED_FROM) return [];
+    const seen = [...this.seenAt].map((pair) => pair.split(' '));
+    const kinds = neverReached.flatMap((point) => [
+      ...seen.filter(([at]) => at === point).map(([, kind]) => kind as KindName),
+      ...(COMES_TO[point] ?? []),
+    ]);
+    return [...new Set(kinds)];
   }
 
   plan(act: PlannedDeath['do']): PlannedDeath[] {

@@ -197,7 +197,7 @@ class ServersCampaign {
     this.#isStarting = true;
     while (this.#isStarting) {
       await this.#crowd.look().catch(() => undefined);
-      if (!(await this.#crowd.startNext())) await sleep(300);
+      if (!(await this.#crowd.startNext(this.#aim.wanted))) await sleep(300);
     }
   }
 

@@ -53,14 +53,15 @@ export class Crowd {
     }
   }
 
-  /** Of the kind of which the fewest are under way; false where there are enough. */
-  async startNext(): Promise<boolean> {
+  /** Of the kind of which the fewest are under way, those that are wanted first; false where there are enough. */
+  async startNext(wanted: readonly KindName[] = []): Promise<boolean> {
     const { open } = this;
     const underWay = (kind: KindName): number => open.filter((one) => one.kind === kind).length;
+    const isWanted = (kind: KindName): number => (wanted.includes(kind) ? 1 : 0);
     const [next] = this.#kinds
       .map((kind) => ({ kind, many: underWay(kind), nth: this.#started.get(kind) ?? 0 }))
       .filter(({ many }) => many < ofKindMax)
-      .toSorted((a, b) => a.many - b.many || a.nth - b.nth);
+      .toSorted((a, b) => isWanted(b.kind) - isWanted(a.kind) || a.many - b.many || a.nth - b.nth);
     if (next === undefined || open.length >= openMax) return false;
     this.#started.set(next.kind, next.nth + 1);
     await this.start(next.kind, idOf(next.kind, next.nth));
