@@ -71,7 +71,7 @@ Examples:
           options.cursor === undefined ? null : await pageOf(client, { ...asked, cursor: options.cursor }, by);
         const found = page?.records ?? (await performCommand<Shown[]>(client, 'data/list', asked, { by }));
         output.object(page ?? found);
-        for (const { id, collection: _collection, createdAt: _createdAt, ...data } of found)
+        for (const { id, collection: _collection, createdAt: _createdAt, recordVersion: _version, ...data } of found)
           output.line(`${output.paint.strong(id)}  ${oneLine(previewOf(data))}`);
         if (found.length === 0)
           output.note(
