@@ -50,6 +50,7 @@ const own = definition([{ type: 'shell', command: 'true' }]) as unknown as Defin
 
 /** With what they get further than with the text alone: `execution` is of a process in the background. */
 const FURTHER: { readonly [command: string]: (text: string, execution: string) => JsonObject[] } = {
+  'ai/dataset/create': (text) => [{ samples: { handles: [text], name: text } }],
   'code/edit': (text) => [{ path: 'a.txt', old: 'one', new: text }],
   'code/git': (text) => [
     { operation: 'add', paths: ['b.txt'] },
