@@ -4,7 +4,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { KeptProcesses } from '../../../world/processes/kept/kept-processes.ts';
 import { LeftBehind } from '../../../world/processes/overtaken.ts';
 import { sweepOrphans, workerMarker } from '../../../world/processes/orphans.ts';
@@ -52,6 +52,25 @@ describe('a shell step whose worker is killed', { timeout: 60_000 }, () => {
     expect(ended).toMatchObject({ exitCode: 7, stdout: 'before\nafter\n', success: false });
     expect(ended.durationMs).toBeGreaterThan(350);
     expect(ended.durationMs).toBeLessThan(1_000);
+  });
+
+  it.each([
+    ['forward', 7_200_000],
+    ['back', -7_200_000],
+  ])('has the time that it had where the clock of the machine is set %s meanwhile', async (_where, byMs) => {
+    const step = await begun(counted, { timeoutMs: 30_000 });
+    await appears(join(step.project, 'effects'));
+    await step.kill();
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + byMs });
+    try {
+      const { result } = await step.next();
+      const { durationMs, ...ended } = await result;
+      expect(ended).toMatchObject({ exitCode: 0, stdout: lines('line'), success: true });
+      expect(durationMs).toBeLessThan(30_000);
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(await readFile(join(step.project, 'effects'), 'utf8')).toBe('1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n');
   });
 
   it('knows by which signal it ended', async () => {
