@@ -100,7 +100,7 @@ function saving(database: Database): Keeping {
       if (known !== undefined) return known;
       await database.query(
         `insert into definitions (hash, name, version, definition) values ($1, $1, ${KEPT_VERSION}, $2::json)
-         on conflict (hash) do nothing`,
+         on conflict do nothing`,
         [hash, JSON.stringify(definition)],
       );
       return found(await findByHash(database, hash), definition.name);

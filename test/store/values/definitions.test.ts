@@ -112,6 +112,15 @@ describe('definitions', () => {
     expect((await definitions.versions('gate')).map(({ version }) => version)).toEqual([3, 2, 1]);
   });
 
+  test('that many keep at once are there once', async () => {
+    const { definitions } = opened.store;
+    for (let round = 0; round < 60; round += 1) {
+      const one = definition('kept-at-once', `round ${round}`);
+      const all = await Promise.all(Array.from({ length: 8 }, () => definitions.keep(one)));
+      expect(new Set(all.map(({ hash }) => hash)).size).toBe(1);
+    }
+  });
+
   test('come back as they were written, hostile names and NUL included', async () => {
     const { definitions } = opened.store;
     const odd: Definition = {
