@@ -5,6 +5,7 @@ import type { Definition } from '../../language/model.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
 import { problemsInWords } from '../../language/read/remedies/problems-in-words.ts';
 import { changedAction, refuseChanged } from '../../operations/approved-action.ts';
+import type { Caller } from '../../operations/caller.ts';
 import type { Context } from '../../operations/command.ts';
 import { savingOf } from '../../operations/brought-definition.ts';
 import { readWhole } from '../../operations/files/whole-file.ts';
@@ -22,7 +23,7 @@ export const ImportParams = z.strictObject({
     .max(200)
     .optional()
     .describe('whose it is from then on; the owner of the run unless stated'),
-  addToMemory: z.boolean().optional().describe('nothing is added, and the result says so'),
+  addToMemory: z.boolean().optional().describe('the persona remembers it, so that memory/recall finds it'),
   preview: z.boolean().optional().describe('says what would be done, and does nothing'),
   expects: z
     .string()
@@ -42,12 +43,9 @@ export const ImportResult = z.strictObject({
   runs: z.number().nullable(),
   digest: z.string(),
   done: z.boolean(),
-  addedToMemory: z.literal(false),
-  notice: z.string().nullable(),
+  addedToMemory: z.boolean(),
 });
 type Result = z.infer<typeof ImportResult>;
-
-const NO_MEMORY = 'nothing was added to a memory; memory/store does that';
 
 export async function importSentinel(params: z.infer<typeof ImportParams>, context: Context): Promise<Result> {
   const { preview = false, expects } = params;
@@ -58,7 +56,28 @@ export async function importSentinel(params: z.infer<typeof ImportParams>, conte
   if (expects !== undefined && expects !== plan.digest) throw changed;
   await refuseChanged(context, () => plan, changed);
   await saveAll(document, params, context);
-  return { ...plan, done: true };
+  if (params.addToMemory === true) await remember(document.payload, plan.personaId, context);
+  return { ...plan, done: true, addedToMemory: params.addToMemory === true };
+}
+
+/** Who starts an import by hand says for which persona it is, also for its memory; another run needs that one's trust. */
+async function asPerson({ caller, run, store }: Context): Promise<{ caller?: Caller }> {
+  if (caller.kind !== 'step') return {};
+  const found = await store.runs.find(run.handle);
+  return found?.startedBy === 'person' && found.parent === null
+    ? { caller: { kind: 'person', name: run.persona } }
+    : {};
+}
+
+/** As what a persona remembers of a definition that has served it, with how it has served whoever exported it. */
+async function remember({ name, current, versions, tags, statistics }: Payload, personaId: string, context: Context) {
+  const definition = versions.find(({ id }) => id === current)?.definition;
+  const { description = null } = definition ?? {};
+  const { runCount: executions, successRate, averageDurationMs: avgDurationMs, lastRunAt } = statistics;
+  const served = { executions, successRate, avgDurationMs, lastRunAt };
+  const content = { name, description, id: current, definition: definition as unknown as Json, ...served };
+  const memory = { personaId, type: 'sentinel', content, tags: ['skill', 'imported', name, ...tags] };
+  await context.call('memory/store', memory, await asPerson(context));
 }
 
 /** What a person is shown who is asked whether it may be done. */
@@ -109,7 +128,6 @@ async function planOf(
     digest: contentHash({ id, owner, changes, versions: versions.map((one) => one.id) }),
     done: false,
     addedToMemory: false,
-    notice: params.addToMemory === true ? NO_MEMORY : null,
   };
 }
 

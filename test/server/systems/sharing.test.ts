@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { JsonObject } from '../../../language/json.ts';
+import type { Json, JsonObject } from '../../../language/json.ts';
 import { Harness, type Said } from '../harness/harness.ts';
 
 const page = readFileSync(new URL('../../../docs/sharing.md', import.meta.url), 'utf8');
@@ -41,11 +41,11 @@ test('the example of the page', async () => {
   ]);
 });
 
-test('5.2 as it is printed: export with history, import for another persona in another project', async () => {
-  const jtag = async (line: string, project: string): Promise<JsonObject> => {
+test('5.2 as it is printed: export with history, import for another persona in another project, recalled by that one', async () => {
+  const jtag = async (line: string, project: string): Promise<Json> => {
     const said = await harness.command('command', ...wordsOf(line).slice(1), '--project', project, '--json');
-    expect(said, line).toMatchObject({ code: 0 });
-    return documentOf(said)['result'] as JsonObject;
+    expect(said, `${line}: ${said.err}${said.out}`).toMatchObject({ code: 0 });
+    return documentOf(said)['result'] ?? null;
   };
   const exported = await jtag(
     'jtag sentinel/export --sentinelId="build-fix-v3" --output="./sentinels/build-fix-v3.json" --includeHistory=true',
@@ -65,9 +65,16 @@ test('5.2 as it is printed: export with history, import for another persona in a
     signer: { name: 'this installation' },
     changes: [{ name: 'build-fix-v3', state: 'new' }],
     done: true,
-    addedToMemory: false,
-    notice: expect.stringContaining('memory') as string,
+    addedToMemory: true,
   });
+  const recalled = await jtag(
+    'jtag memory/recall --personaId="junior-dev-ai" --type="sentinel" --query="build fix"',
+    other,
+  );
+  const brought = (recalled as JsonObject[]).filter(({ tags }) => (tags as string[]).includes('imported'));
+  expect(brought).toMatchObject([
+    { type: 'sentinel', content: { name: 'build-fix-v3', executions: 1, successRate: 1 } },
+  ]);
   // The file is no definition, and hides none of that name.
   expect(await harness.command('run', 'build-fix-v3', '--project', other, '--persona', 'junior-dev-ai')).toMatchObject({
     code: 0,
