@@ -24,7 +24,7 @@ describe('nothing acts without a row:', () => {
       const group = new Command(name);
       await (await load()).define(group, []);
       // `webhook add` prints what to write, and writes nothing.
-      const looks = new Set(['list', 'show', 'read', 'test', 'body', ...(name === 'webhook' ? ['add'] : [])]);
+      const looks = new Set(['list', 'show', 'read', 'test', 'body', 'keys', ...(name === 'webhook' ? ['add'] : [])]);
       acting.push(...group.commands.flatMap((one) => (looks.has(one.name()) ? [] : [`${name} ${one.name()}`])));
     }
     expect(acting.length).toBeGreaterThan(30);
@@ -37,12 +37,12 @@ describe('nothing acts without a row:', () => {
     const acting = registry.names().filter((name) => /^(?:sentinel|collaboration)\//.test(name));
     expect(acting.filter((name) => !named('commands').includes(name))).toEqual([]);
     expect(named('commands').filter((name) => registry.find(name) === undefined)).toEqual([]);
-    // Of a run that is started, it is the definition that the parameter names.
-    const starts = new Set(['sentinel/run', 'sentinel/start']);
+    // Of these it is the definition that the parameter names.
+    const ofDefinitions = new Set(['sentinel/run', 'sentinel/start', 'sentinel/export', 'sentinel/deploy']);
     const naming = registry.all().flatMap(({ name, params }) => {
       const text = JSON.stringify(z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' }));
       const names = ['handle', 'sentinelId'].filter((param) => text.includes(`"${param}":`));
-      return names.length === 0 || starts.has(name) ? [] : [[name, names]];
+      return names.length === 0 || ofDefinitions.has(name) ? [] : [[name, names]];
     });
     const stated = registry
       .all()
@@ -89,6 +89,11 @@ describe('a process of a step', () => {
     'mcp accept': ['mcp accept tools 0123abcd'],
     'mcp serve': ['mcp serve --allow-approve'],
     resume: ['resume nightly', 'pause nightly'],
+    'saved deploy': ['saved deploy nightly /elsewhere'],
+    'saved distrust': ['saved distrust 0123abcd', 'saved keys'],
+    'saved export': ['saved export nightly nightly.json', 'saved list'],
+    'saved import': ['saved import nightly.json', 'saved show nightly'],
+    'saved trust': ['saved trust 0123abcd build-host'],
     'schedule create': ['schedule create hello --cron @daily --replace'],
     'schedule delete': ['schedule delete nightly', 'schedule list'],
     'schedule resume': ['schedule resume nightly', 'schedule pause nightly'],
