@@ -86,6 +86,7 @@ describe('a verb that only looks', () => {
       ...Object.keys(LOOKS),
       'saved list',
       'saved show',
+      'saved keys',
       'schedule list',
       'schedule show',
       'trigger list',
