@@ -71,7 +71,6 @@ export class Acts {
   readonly #steps: ActingSteps;
   readonly #input: RunInput;
   readonly #claim: () => Promise<void>;
-  readonly #attempt: number;
   readonly #signal: AbortSignal;
   readonly #now: AttemptNow | undefined;
   #hasBegun = false;
@@ -83,16 +82,10 @@ export class Acts {
   readonly #rows = new WaitingRows();
 
   /** `claim`: commits all there is. */
-  constructor(
-    steps: ActingSteps,
-    input: RunInput,
-    claim: () => Promise<void>,
-    { attempt, now, signal = never }: Attempt,
-  ) {
+  constructor(steps: ActingSteps, input: RunInput, claim: () => Promise<void>, { now, signal = never }: Attempt) {
     this.#steps = steps;
     this.#input = input;
     this.#claim = claim;
-    this.#attempt = attempt;
     this.#now = now;
     this.#signal = signal;
     signal.addEventListener('abort', () => void this.leave(), { once: true });
@@ -154,7 +147,7 @@ export class Acts {
         return { goesOn: true, isBegun: true };
       }
       if (act.isCancelled) return await ended({ ok: false, cancelled: true });
-      const failure = error instanceof Failure ? error : lastingFailure(error, this.#attempt);
+      const failure = error instanceof Failure ? error : lastingFailure(error, `${handle} ${key}`);
       if (failure === null) throw error;
       return await ended({ ok: false, failure: failure.toInfo() });
     } finally {

@@ -173,7 +173,7 @@ class Segment {
     return this.#commits
       .quick((session) => quick.perform(this.#input, session, effect))
       .catch((error: unknown) => {
-        throw lastingFailure(error, this.#attempt) ?? error;
+        throw lastingFailure(error, `${this.#input.handle} ${effect.key}`) ?? error;
       });
   }
 

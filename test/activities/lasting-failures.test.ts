@@ -1,7 +1,7 @@
 /** What a step's work throws that is no failure of its own: tried again, and in the end the step's failure, unless something is away. */
 import { expect, test } from 'vitest';
 import { Failure } from '../../world/failures/failures.ts';
-import { ATTEMPTS_MAX, lastingFailure } from '../../activities/steps/failures.ts';
+import { ERRORS_MAX, lastingFailure } from '../../activities/steps/failures.ts';
 
 const away = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 const ofTemporal = Object.assign(new Error('14 UNAVAILABLE'), { name: 'ServiceError' });
@@ -14,9 +14,10 @@ test.each<[string, unknown, boolean]>([
   ['one behind another error', new Error('the query failed', { cause: away }), false],
   ['a Temporal server that is away', ofTemporal, false],
   ['a failure of the step, which has a code', new Failure('FILE_NOT_FOUND', 'none'), false],
-])('%s', (_what, error, isLasting) => {
-  expect(lastingFailure(error, ATTEMPTS_MAX - 1)).toBeNull();
-  const failure = lastingFailure(error, ATTEMPTS_MAX);
+])('%s', (what, error, isLasting) => {
+  for (let count = 1; count < ERRORS_MAX; count += 1) expect(lastingFailure(error, what)).toBeNull();
+  expect(lastingFailure(error, `another step after ${what}`)).toBeNull();
+  const failure = lastingFailure(error, what);
   expect(failure?.code).toBe(isLasting ? 'ACTIVITY_FAILED' : undefined);
-  if (isLasting) expect(failure?.message).toContain(`tried ${ATTEMPTS_MAX} times`);
+  if (isLasting) expect(failure?.message).toContain(`tried ${ERRORS_MAX} times`);
 });

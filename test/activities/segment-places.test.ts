@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { SegmentRequest, SegmentResult } from '../../interpreter/contract.ts';
 import type { QuickSteps } from '../../activities/segment/quick-steps.ts';
-import { ATTEMPTS_MAX } from '../../activities/steps/failures.ts';
+import { ERRORS_MAX } from '../../activities/steps/failures.ts';
 import { runSegment } from '../../activities/segment/run-segment.ts';
 import { PART_SIZE, PLACES, segmentNumbers } from '../../language/events/event-numbers.ts';
 import { PlaceTaken } from '../../prisma/store/contract/journal-conflict.ts';
@@ -75,8 +75,10 @@ test('none writes over what another committed, and each is done once', async () 
 });
 
 test('a command that throws again and again what is no failure fails its step, and the segment is committed', async () => {
-  await expect(segment('steps.0@1', 1, throws, 'throwing')).rejects.toThrow('x is not a function');
-  const { flow } = await segment('steps.0@1', ATTEMPTS_MAX, throws, 'throwing');
+  // Attempts that their workers took with them have thrown nothing.
+  for (let count = 1; count < ERRORS_MAX; count += 1)
+    await expect(segment('steps.0@1', ERRORS_MAX + count, throws, 'throwing')).rejects.toThrow('x is not a function');
+  const { flow } = await segment('steps.0@1', 2 * ERRORS_MAX, throws, 'throwing');
   expect(flow).toMatchObject({ kind: 'failed', failure: { code: 'ACTIVITY_FAILED' } });
   const ends = (await opened.store.events.after('throwing', -1)).filter(({ type }) => type === 'step-finished');
   expect(ends.at(-1)).toMatchObject({ failure: { message: expect.stringContaining('x is not a function') as string } });
