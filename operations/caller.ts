@@ -37,3 +37,13 @@ export function callerOf({ handle, persona }: RunContext, byModel: boolean): Cal
 export type Door = 'step' | 'model' | 'person' | 'agent' | 'follower' | 'background';
 
 export const doorOf = (caller: Caller): Door => (caller.kind === 'step' && caller.byModel ? 'model' : caller.kind);
+
+type Calling = { caller: Caller; run: Pick<RunContext, 'persona' | 'project'> };
+
+/** A model has to do with its own project, and with what belongs to none; null: whoever else calls reaches all. */
+export const projectOfModel = ({ caller, run }: Calling): string | null =>
+  caller.kind === 'step' && caller.byModel ? run.project : null;
+
+/** The persona of the run, or who calls outside of one. */
+export const personaOfCaller = ({ caller, run }: Calling): string =>
+  caller.kind === 'step' ? run.persona : caller.name;

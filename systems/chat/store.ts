@@ -1,5 +1,5 @@
 /** Messages of rooms, one row each. */
-import { doorOf, PERSONS_HANDLE } from '../../operations/caller.ts';
+import { doorOf, PERSONS_HANDLE, projectOfModel } from '../../operations/caller.ts';
 import type { Context } from '../../operations/command.ts';
 import { withoutNul } from '../../prisma/store/connection/jsonb-text.ts';
 import { Failure } from '../../world/failures/failures.ts';
@@ -12,10 +12,6 @@ interface Row extends Omit<ChatMessage, 'at' | 'replyTo'> {
   at: Date;
   reply_to: number | null;
 }
-
-/** A model has to do with its own project, and with what persons say; a step of a definition reaches every room. */
-const heardBy = ({ caller, run }: Context): string | null =>
-  caller.kind === 'step' && caller.byModel ? run.project : null;
 
 /** `place`: of the parameter that names the project, or is null. */
 const heardIn = (place: string): string => `(${place}::text is null or project is null or project = ${place})`;
@@ -74,7 +70,7 @@ export async function say(context: Context, { room, message, replyTo }: Saying):
 async function threadOf(context: Context, room: string, seq: number): Promise<number> {
   const [found] = await context.tx.query<{ thread: number | null }>(
     `select thread from chat_messages where room = $1 and seq = $2::bigint and ${heardIn('$3')}`,
-    [withoutNul(room), seq, heardBy(context)],
+    [withoutNul(room), seq, projectOfModel(context)],
   );
   if (found !== undefined) return found.thread ?? seq;
   throw new Failure(
@@ -101,7 +97,7 @@ export async function messagesIn(
        where room = $1 and seq > $2::bigint and ${heardIn('$4')} and ($5::bigint is null or seq = $5 or thread = $5)
        order by seq desc limit $3
      ) as latest order by seq`,
-    [withoutNul(room), after, limit, heardBy(context), thread ?? null],
+    [withoutNul(room), after, limit, projectOfModel(context), thread ?? null],
   );
   return rows.map(toMessage);
 }
@@ -117,7 +113,7 @@ export async function messagesTo(
        where mentions @> array[$1::text] and seq > $2::bigint and ${heardIn('$4')}
        order by seq desc limit $3
      ) as latest order by seq`,
-    [name, after, limit, heardBy(context)],
+    [name, after, limit, projectOfModel(context)],
   );
   return rows.map(toMessage);
 }
@@ -127,7 +123,7 @@ export async function rooms(context: Context): Promise<ChatRoom[]> {
   const rows = await context.tx.query<Row & { messages: number }>(
     `select distinct on (room) ${COLUMNS}, (count(*) over (partition by room))::integer as messages
      from chat_messages where ${heardIn('$1')} order by room, seq desc`,
-    [heardBy(context)],
+    [projectOfModel(context)],
   );
   return rows
     .map(({ messages, ...row }): ChatRoom => ({ room: row.room, messages, latest: toMessage(row) }))

@@ -54,6 +54,15 @@ async function both(
     .slice(0, limit) as unknown as JsonObject[];
 }
 
+const ofWhom = {
+  personaId: Id.optional().describe('Only what this persona is asked, told and given to do.'),
+  handle: Id.optional().describe('Only what this run and the runs nested in it ask, tell and post.'),
+};
+const ofWhat = {
+  domain: Domain.optional().describe('Only posted items of this domain.'),
+  kind: z.enum(KINDS).optional().describe('Only posted items of this kind.'),
+};
+
 const looking: Command[] = [
   defineCommand({
     name: 'inbox/peek',
@@ -63,10 +72,8 @@ const looking: Command[] = [
     speed: 'quick',
     runParams: ['handle'],
     params: z.strictObject({
-      personaId: Id.optional().describe('Only what this persona is asked, told and given to do.'),
-      handle: Id.optional().describe('Only what this run and the runs nested in it ask, tell and post.'),
-      domain: Domain.optional().describe('Only posted items of this domain.'),
-      kind: z.enum(KINDS).optional().describe('Only posted items of this kind.'),
+      ...ofWhom,
+      ...ofWhat,
       limit: Limit.default(peekedDefault),
     }),
     result: z.array(Shown),
@@ -80,11 +87,9 @@ const looking: Command[] = [
     speed: 'quick',
     runParams: ['handle'],
     params: z.strictObject({
-      personaId: Id.optional().describe('Only what this persona is asked, told and given to do.'),
-      handle: Id.optional().describe('Only what this run and the runs nested in it ask, tell and post.'),
+      ...ofWhom,
       id: Id.optional().describe('Only items with this id.'),
-      domain: Domain.optional().describe('Only posted items of this domain.'),
-      kind: z.enum(KINDS).optional().describe('Only posted items of this kind.'),
+      ...ofWhat,
       all: z.boolean().default(false).describe('Also what was answered, closed or seen, or has expired.'),
       limit: Limit.default(1_000),
     }),

@@ -7,6 +7,7 @@
  */
 import type { Json } from '../../language/json.ts';
 import type { Priority } from '../../language/events/question.ts';
+import { personaOfCaller, projectOfModel } from '../../operations/caller.ts';
 import type { Context } from '../../operations/command.ts';
 import { withoutNul } from '../../prisma/store/connection/jsonb-text.ts';
 
@@ -56,10 +57,6 @@ const toItem = ({ at, takenUntil, ...row }: Row): Item => ({
   takenUntil: takenUntil?.getTime() ?? null,
 });
 
-/** A model has to do with its own project, and with what persons post. */
-const heardBy = ({ caller, run }: Context): string | null =>
-  caller.kind === 'step' && caller.byModel ? run.project : null;
-
 /** The same step posts the same once. False: it has. */
 export async function post(context: Context, { id, persona, kind, message, show, domain, priority }: Posted) {
   const { tx, run, caller } = context;
@@ -75,7 +72,7 @@ export async function post(context: Context, { id, persona, kind, message, show,
       JSON.stringify(show),
       domain === null ? null : withoutNul(domain),
       priority,
-      withoutNul(isStep ? run.persona : caller.name),
+      withoutNul(personaOfCaller(context)),
       isStep ? run.handle : null,
       isStep && caller.byModel,
       isStep ? run.project : null,
@@ -107,7 +104,7 @@ export async function items(
        and ($6::text is null or i.project is null or i.project = $6)
        and ${order === 'all' ? 'true' : order === 'next' ? IS_FREE : "i.state in ('open', 'taken')"}
      order by ${order === 'next' ? 'i.rank, i.seq' : 'i.seq desc'} limit $7`,
-    [persona, domain, kind, handle, id, heardBy(context), limit].map(textOrNull),
+    [persona, domain, kind, handle, id, projectOfModel(context), limit].map(textOrNull),
   );
   return rows.map(({ isFree, ...row }) => toItem(isFree ? freed(row) : row));
 }

@@ -4,6 +4,7 @@ import { withoutTokens } from '../../language/secrets.ts';
 import { isJsonObject, type Json } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
 import { isPersonaId, personaRule } from '../../language/persona-id.ts';
+import { personaOfCaller } from '../../operations/caller.ts';
 import { type Command, type Context, defineCommand, shortMark } from '../../operations/command.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { ownMasker } from '../../world/own-keys/own-keys.ts';
@@ -161,7 +162,7 @@ const moving: Command[] = [
     result: z.strictObject({ from: z.string(), to: z.string(), shared: z.number() }),
     async run({ from: given, to, filter }, context) {
       const { caller, run } = context;
-      const from = given ?? (caller.kind === 'step' ? run.persona : caller.name);
+      const from = given ?? personaOfCaller(context);
       if (caller.kind === 'step' && from !== run.persona)
         throw new Failure(
           'RIGHTS_EXCEEDED',
@@ -191,7 +192,7 @@ const moving: Command[] = [
     result: z.strictObject({ forgotten: z.number() }),
     async run({ personaId, ...which }, context) {
       const { caller, run } = context;
-      const persona = personaId ?? (caller.kind === 'step' ? run.persona : caller.name);
+      const persona = personaId ?? personaOfCaller(context);
       if (caller.kind === 'step' && persona !== run.persona)
         throw new Failure(
           'RIGHTS_EXCEEDED',

@@ -7,6 +7,7 @@
  */
 import { hash } from 'node:crypto';
 import type { Json } from '../../language/json.ts';
+import { projectOfModel } from '../../operations/caller.ts';
 import type { Context } from '../../operations/command.ts';
 import { withoutNul } from '../../prisma/store/connection/jsonb-text.ts';
 import { closeness, EMBEDDING, signsOf, vectorOf } from './vectors.ts';
@@ -80,9 +81,6 @@ const toMemory = ({ at, madeBy, handle, byModel, sharedFrom, ...row }: Row): Mem
   origin: { by: madeBy, handle, byModel, sharedFrom },
 });
 
-const heardBy = ({ caller, run }: Context): string | null =>
-  caller.kind === 'step' && caller.byModel ? run.project : null;
-
 const textOf = ({ type, tags, content }: NewMemory): string =>
   withoutNul([type, ...tags, typeof content === 'string' ? content : JSON.stringify(content)].join(' ')).slice(
     0,
@@ -92,21 +90,19 @@ const textOf = ({ type, tags, content }: NewMemory): string =>
 const idOf = (persona: string, source: string): string =>
   `memory-${hash('sha256', `${persona}\n${source}`).slice(0, 16)}`;
 
-/** False: it is there already, and nothing was changed. */
-export async function remember(
-  { tx }: Context,
-  memory: NewMemory & { source: string },
-): Promise<{ id: string; isNew: boolean }> {
+type Made = NewMemory & { source: string };
+
+/** `others`: what becomes of a memory that was made from the source before. Null: nothing was written. */
+async function write({ tx }: Context, memory: Made, others: string): Promise<string | null> {
   const { persona, type, content, tags, source, isUseful = true, origin } = memory;
   const text = textOf(memory);
   const vector = vectorOf(text);
-  const id = idOf(persona, source);
-  const rows = await tx.query(
+  const [row] = await tx.query<{ id: string }>(
     `insert into memory_entries (id, persona, type, text, content, tags, embedding, vector, signs, is_useful, made_by, handle, by_model, project, source)
      values ($1, $2, $3, $4, $5, $6::text[], $7, $8::real[], $9::bit(256), $10, $11, $12, $13, $14, $15)
-     on conflict (persona, source) do nothing returning 1`,
+     on conflict (persona, source) do ${others} returning id`,
     [
-      id,
+      idOf(persona, source),
       persona,
       withoutNul(type),
       text,
@@ -123,7 +119,20 @@ export async function remember(
       withoutNul(source),
     ],
   );
-  return { id, isNew: rows.length > 0 };
+  return row?.id ?? null;
+}
+
+/** False: it is there already, and nothing was changed. */
+export async function remember(context: Context, memory: Made): Promise<{ id: string; isNew: boolean }> {
+  const id = await write(context, memory, 'nothing');
+  return { id: id ?? idOf(memory.persona, memory.source), isNew: id !== null };
+}
+
+/** Makes what was made from the source anew, as of now. */
+export async function renew(context: Context, memory: Made): Promise<void> {
+  const anew = ['text', 'content', 'tags', 'embedding', 'vector', 'signs', 'is_useful', 'handle'];
+  const set = anew.map((column) => `${column} = excluded.${column}`).join(', ');
+  await write(context, memory, `update set ${set}, at = current_timestamp`);
 }
 
 /** Of what was made from a source before; null where there is none. */
@@ -133,31 +142,6 @@ export async function contentOf({ tx }: Context, persona: string, source: string
     [persona, withoutNul(source)],
   );
   return row?.content ?? null;
-}
-
-/** Makes what was made from the source anew, as of now. */
-export async function renew(context: Context, memory: NewMemory & { source: string }): Promise<void> {
-  const { persona, content, tags, source, isUseful = true, origin } = memory;
-  const { isNew } = await remember(context, memory);
-  if (isNew) return;
-  const text = textOf(memory);
-  const vector = vectorOf(text);
-  await context.tx.query(
-    `update memory_entries set text = $3, content = $4, tags = $5::text[], embedding = $6, vector = $7::real[], signs = $8::bit(256),
-       is_useful = $9, handle = $10, at = current_timestamp where persona = $1 and source = $2`,
-    [
-      persona,
-      withoutNul(source),
-      text,
-      JSON.stringify(content),
-      tags.map(withoutNul),
-      EMBEDDING,
-      vector,
-      signsOf(vector),
-      isUseful,
-      origin.handle,
-    ],
-  );
 }
 
 /** Of what was made from the source: what it holds, and not what it is found by. */
@@ -207,7 +191,7 @@ export async function recall(context: Context, { persona, query, type, goal, lim
        cardinality(array(select unnest(asked.lexemes) intersect select unnest(tsvector_to_array(m.words))))::float8
          / greatest(cardinality(asked.lexemes), 1) as shared
      from chosen join memory_entries m on m.seq = chosen.seq, asked`,
-    [persona, withoutNul(query), type === undefined ? null : withoutNul(type), heardBy(context), signsOf(asked)],
+    [persona, withoutNul(query), type === undefined ? null : withoutNul(type), projectOfModel(context), signsOf(asked)],
   );
   const now = context.now();
   return rows
@@ -252,7 +236,7 @@ export async function memories(context: Context, persona: string, which: Which, 
   const rows = await context.tx.query<Row>(
     `select ${COLUMNS} from memory_entries m where ${CHOSEN} and ($5::text is null or m.project is null or m.project = $5)
      order by m.at desc, m.seq desc limit $6`,
-    [...chosenBy(persona, which), heardBy(context), limit],
+    [...chosenBy(persona, which), projectOfModel(context), limit],
   );
   return rows.map(toMemory);
 }

@@ -4,6 +4,7 @@
  * - P1 A persona without an entry is a person, from its first run on. One who gives trust before that has an entry.
  * - P2 A model has an entry, which only a person makes, and only for an id that no run has used.
  */
+import { projectOfModel } from '../../operations/caller.ts';
 import type { Context } from '../../operations/command.ts';
 
 export interface Persona {
@@ -42,10 +43,6 @@ const COLUMNS = `k.id, k.kind, k.made_by as "madeBy", k.made_at as "madeAt",
 
 const toPersona = ({ madeAt, ...row }: Row): Persona => ({ ...row, madeAt: madeAt?.getTime() ?? null });
 
-/** A model has to do with its own project: with the personas that own runs there. */
-const projectOf = ({ caller, run }: Context): string | null =>
-  caller.kind === 'step' && caller.byModel ? run.project : null;
-
 /** Of one id, or all by id. */
 export async function personas(context: Context, id: string | null = null): Promise<Persona[]> {
   const rows = await context.tx.query<Row>(
@@ -53,7 +50,7 @@ export async function personas(context: Context, id: string | null = null): Prom
      where ($1::text is null or k.id = $1)
        and ($2::text is null or exists (select 1 from runs where runs.persona = k.id and runs.project = $2))
      order by k.id collate "C"`,
-    [id, projectOf(context)],
+    [id, projectOfModel(context)],
   );
   return rows.map(toPersona);
 }

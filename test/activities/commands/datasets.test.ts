@@ -10,6 +10,7 @@ import { builtInRegistry } from '../../../systems/built-in.ts';
 import { keepOwnKeys } from '../../../world/own-keys/own-keys.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { commandContext } from '../harness/command-context.ts';
+import { commandsOf } from '../harness/commands-of.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 
 const registry = builtInRegistry();
@@ -25,29 +26,9 @@ interface DataSet {
   parts: { [part in Part]: { file: string; rows: number; bytes: number; sha256: string } };
 }
 
-let steps = 0;
-async function run(
-  name: string,
-  params: JsonObject,
-  project: string,
-  over: Partial<CommandContext> = {},
-): Promise<Json> {
-  const session = opened.store.session();
-  const context = commandContext(project, {
-    store: opened.store,
-    session,
-    key: `steps.${(steps += 1)}@1`,
-    now: () => 5,
-    ...over,
-  });
-  try {
-    const result = await registry.run(name, params, { ...context, run: { ...context.run, project } });
-    await session.commit({ handle: context.run.handle, key: context.key, result, events: [] });
-    return result;
-  } finally {
-    await session.close();
-  }
-}
+const { step } = commandsOf(opened, registry);
+const run = (name: string, params: JsonObject, project: string, over: Partial<CommandContext> = {}): Promise<Json> =>
+  step(name, params, project, { now: () => 5, ...over, run: { ...commandContext(project, over).run, project } });
 
 const create = async (params: JsonObject, project: string, over: Partial<CommandContext> = {}): Promise<DataSet> =>
   (await run('ai/dataset/create', params, project, over)) as unknown as DataSet;

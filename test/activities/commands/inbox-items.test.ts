@@ -2,12 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { CommandContext } from '../../../operations/command.ts';
-import { perform } from '../../../operations/perform.ts';
 import type { Store } from '../../../prisma/store/contract/contract.ts';
 import { openStore } from '../../../prisma/store/open-store.ts';
 import { builtInRegistry } from '../../../systems/built-in.ts';
 import { finished, started, useStore } from '../../store/harness/opened.ts';
-import { commandContext } from '../harness/command-context.ts';
+import { commandsOf } from '../harness/commands-of.ts';
 
 const registry = builtInRegistry();
 const opened = useStore();
@@ -19,37 +18,23 @@ afterAll(() => second.close());
 
 type Item = JsonObject & { itemId: string; message: string };
 
-let steps = 0;
+const commands = commandsOf(opened, registry);
 
-/** A step of its own, committed. */
-async function step(
+function step(
   name: string,
   params: JsonObject,
   {
     handle = 'posting',
     persona = 'helper-ai',
-    store = opened.store,
     ...over
   }: Partial<CommandContext> & { handle?: string; persona?: string } = {},
 ): Promise<Json> {
-  const session = store.session();
-  steps += 1;
   const run = { handle, project: '/one', persona, definitionHash: '' };
-  const context = commandContext('/', { store, session, run, key: `steps.${steps}@1`, ...over });
-  try {
-    const result = await registry.run(`inbox/${name}`, params, context);
-    await session.commit({ handle: context.run.handle, key: `${context.key} ${steps}`, result, events: [] });
-    return result;
-  } finally {
-    await session.close();
-  }
+  return commands.step(`inbox/${name}`, params, '/', { run, ...over });
 }
 
-async function person(name: string, params: JsonObject, by = 'ada'): Promise<Json> {
-  steps += 1;
-  const parts = { store: opened.store, registry, runs: commandContext('/').runPort };
-  return perform(parts, { command: `inbox/${name}`, params, by, project: '/', id: `call ${steps}`, timeoutMs: 30_000 });
-}
+const person = (name: string, params: JsonObject, by = 'ada'): Promise<Json> =>
+  commands.person(`inbox/${name}`, params, by);
 
 async function runs(handle: string): Promise<void> {
   const row = { handle, name: 'taker', definitionHash: 'h', project: '/one', persona: 'helper-ai', parent: null };

@@ -5,32 +5,16 @@ import { builtInRegistry } from '../../../systems/built-in.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
 import { useStore } from '../../store/harness/opened.ts';
-import { commandContext } from '../harness/command-context.ts';
+import { commandsOf } from '../harness/commands-of.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 
 const registry = builtInRegistry();
 const opened = useStore();
 
-let steps = 0;
+const { step } = commandsOf(opened, registry);
 
-/** Runs one command as a step of its own and commits it, as the interpreter's hosts do. */
-async function run(name: string, params: JsonObject, over: Partial<CommandContext> = {}): Promise<Json> {
-  const session = opened.store.session();
-  steps += 1;
-  const context = commandContext(await temporaryFolder(), {
-    store: opened.store,
-    session,
-    key: `steps.${steps}@1`,
-    ...over,
-  });
-  try {
-    const result = await registry.run(name, params, context);
-    await session.commit({ handle: context.run.handle, key: context.key, result, events: [] });
-    return result;
-  } finally {
-    await session.close();
-  }
-}
+const run = async (name: string, params: JsonObject, over: Partial<CommandContext> = {}): Promise<Json> =>
+  step(name, params, await temporaryFolder(), over);
 
 const definition: Definition = { name: 'stored', loop: { type: 'once' }, steps: [{ type: 'emit', event: 'e' }] };
 

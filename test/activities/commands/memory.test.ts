@@ -3,18 +3,15 @@ import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
 import type { CommandContext } from '../../../operations/command.ts';
-import { perform } from '../../../operations/perform.ts';
 import { secretsOf } from '../../../operations/secrets/secrets.ts';
 import { builtInRegistry } from '../../../systems/built-in.ts';
 import { finished, started, useStore } from '../../store/harness/opened.ts';
-import { commandContext } from '../harness/command-context.ts';
+import { commandsOf } from '../harness/commands-of.ts';
 
 const registry = builtInRegistry();
 const opened = useStore();
 
 type Memory = JsonObject & { id: string; type: string; content: JsonObject; origin: JsonObject };
-
-let steps = 0;
 
 interface Over extends Partial<CommandContext> {
   persona?: string;
@@ -22,25 +19,11 @@ interface Over extends Partial<CommandContext> {
   handle?: string;
 }
 
-async function step(name: string, params: JsonObject, over: Over = {}): Promise<Json> {
-  const { persona = 'ada', project = '/one', handle = 'remembers', ...rest } = over;
-  const session = opened.store.session();
-  steps += 1;
-  const run = { handle, project, persona, definitionHash: '' };
-  const context = commandContext('/', { store: opened.store, session, run, key: `steps.${steps}@1`, ...rest });
-  try {
-    const result = await registry.run(name, params, context);
-    await session.commit({ handle, key: `${context.key} ${steps}`, result, events: [] });
-    return result;
-  } finally {
-    await session.close();
-  }
-}
+const { step: performed, person } = commandsOf(opened, registry);
 
-async function person(command: string, params: JsonObject, by = 'ada'): Promise<Json> {
-  steps += 1;
-  const parts = { store: opened.store, registry, runs: commandContext('/').runPort };
-  return perform(parts, { command, params, by, project: '/', id: `call ${steps}`, timeoutMs: 30_000 });
+function step(name: string, params: JsonObject, over: Over = {}): Promise<Json> {
+  const { persona = 'ada', project = '/one', handle = 'remembers', ...rest } = over;
+  return performed(name, params, '/', { run: { handle, project, persona, definitionHash: '' }, ...rest });
 }
 
 const store = async (content: Json, rest: JsonObject = {}, over: Over = {}): Promise<string> =>

@@ -4,28 +4,14 @@ import type { Json, JsonObject } from '../../../language/json.ts';
 import { filterConditionsMax, filterDepthMax } from '../../../language/limits.ts';
 import { builtInRegistry } from '../../../systems/built-in.ts';
 import { useStore } from '../../store/harness/opened.ts';
-import { commandContext } from '../harness/command-context.ts';
+import { commandsOf } from '../harness/commands-of.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 
 const registry = builtInRegistry();
 const opened = useStore();
 
-let steps = 0;
-async function run(name: string, params: JsonObject): Promise<Json> {
-  const session = opened.store.session();
-  const context = commandContext(await temporaryFolder(), {
-    store: opened.store,
-    session,
-    key: `steps.${(steps += 1)}@1`,
-  });
-  try {
-    const result = await registry.run(name, params, context);
-    await session.commit({ handle: context.run.handle, key: context.key, result, events: [] });
-    return result;
-  } finally {
-    await session.close();
-  }
-}
+const { step } = commandsOf(opened, registry);
+const run = async (name: string, params: JsonObject): Promise<Json> => step(name, params, await temporaryFolder());
 
 const list = (params: JsonObject): Promise<Json> => run('data/list', { collection: 'people', ...params });
 

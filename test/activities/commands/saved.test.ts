@@ -12,7 +12,7 @@ import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
 import { contentHash } from '../../../prisma/store/values/content-hash.ts';
 import { useStore } from '../../store/harness/opened.ts';
-import { commandContext } from '../harness/command-context.ts';
+import { commandsOf } from '../harness/commands-of.ts';
 
 const registry = builtInRegistry();
 const opened = useStore();
@@ -26,21 +26,10 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-let steps = 0;
+const { step } = commandsOf(opened, registry);
 
-/** Runs one command as a step of its own and commits it, as the interpreter's hosts do. */
-async function run(name: string, params: JsonObject, over: Partial<CommandContext> = {}): Promise<Json> {
-  const session = opened.store.session();
-  steps += 1;
-  const context = commandContext(folder, { store: opened.store, session, key: `steps.${steps}@1`, ...over });
-  try {
-    const result = await registry.run(name, params, context);
-    await session.commit({ handle: context.run.handle, key: context.key, result, events: [] });
-    return result;
-  } finally {
-    await session.close();
-  }
-}
+const run = (name: string, params: JsonObject, over: Partial<CommandContext> = {}): Promise<Json> =>
+  step(name, params, folder, over);
 
 const as = (persona: string, project = folder): Partial<CommandContext> => ({
   run: { handle: `run-of-${persona}`, project, persona, definitionHash: 'h' },
@@ -252,7 +241,7 @@ describe('an export', () => {
     await expect(importing({ expects: 'another digest' })).rejects.toMatchObject({ code: 'ACTION_CHANGED' });
     expect(await importing({ expects: preview['digest'] ?? null, addToMemory: true })).toMatchObject({
       done: true,
-      addedToMemory: false,
+      addedToMemory: true,
     });
     expect(await run('sentinel/load', { name: 'travels' }, as('learner', '/other'))).toMatchObject({
       personaId: 'learner',
