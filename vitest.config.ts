@@ -75,7 +75,8 @@ const unhurried = {
     'test/activities/{checkpoints/project-trees,commands/screenshot,mcp/servers,verify/code-verify}.test.ts',
     'test/attacks/{git,git-by-model,homes,named-pipes,step-init}.test.ts',
     'test/attacks/view/{inner-definitions,kernel,states}.test.ts',
-    'test/activities/{commands/own-commands,shell/hostile-process}.test.ts',
+    'test/activities/{checkpoints/known-project,commands/own-commands}.test.ts',
+    'test/activities/{shell/hostile-process,shell/kept-hostile,workspaces/merge}.test.ts',
     'test/store/{connection/database-finding,events/file-events}.test.ts',
   ],
   services: [
@@ -99,9 +100,10 @@ const unhurried = {
     'test/server/steps/{loaded,over,own-process,silent}.test.ts',
     'test/server/values/large-numbers.test.ts',
     'test/server/workers/{ending,large,large-lists,versions}.test.ts',
+    'test/server/workspaces/forks.test.ts',
   ],
   kill: [
-    'test/server/kill/{fan,force-cancel,groups,leases,one-branch,overtaken,person-calls,quiet-trigger,services,stopped,undo}.test.ts',
+    'test/server/kill/{changesets,fan,force-cancel,groups,heard,leases,one-branch,overtaken,person-calls,quiet-trigger,services,stopped,undo}.test.ts',
     'test/server/kill/models/{agent-segments,compaction,model-calls,model-context,model-turns,replayed-turns}.test.ts',
     'test/server/kill/questions/*.test.ts',
   ],
@@ -133,8 +135,14 @@ export default defineConfig({
       project('models', {
         include: ['test/models/local/**/*.test.ts'],
         timeoutMs: 5 * minute,
-        globalSetup: ['test/models/local/global-setup.ts'],
+        globalSetup: ['test/models/local/global-setup.ts', 'test/postgres.ts'],
         // A model takes every core.
+        maxWorkers: 1,
+      }),
+      project('trainer', {
+        include: ['test/trainer/**/*.test.ts'],
+        timeoutMs: 30 * minute,
+        globalSetup: ['test/models/local/global-setup.ts'],
         maxWorkers: 1,
       }),
       project('store', {

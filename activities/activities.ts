@@ -9,18 +9,23 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import type { Json, JsonObject } from '../language/json.ts';
 import type { RunContext, Store } from '../prisma/store/contract/contract.ts';
-import { referredDefinitions } from '../prisma/store/values/referred-definitions.ts';
 import { askForGroup } from './local/ask-for-group.ts';
+import { askForDay } from './local/days.ts';
+import { askForPlace, leavePlace } from './local/places.ts';
 import type { CommandContext, RunPort } from '../operations/command.ts';
 import { withLeases } from '../operations/leases.ts';
 import {
   AGENT,
+  ASK_FOR_DAY,
   ASK_FOR_GROUP,
+  ASK_FOR_PLACE,
   CHECK_EDIT,
   CHECK_FORM,
   DIGEST,
   EMIT,
   IS_BEHIND,
+  LEAVE_DAY,
+  LEAVE_PLACE,
   LLM,
   NEXT_EVENT,
   READ_DEFINITION,
@@ -32,17 +37,26 @@ import {
   WATCH,
   WORKSPACE_END,
   WORKSPACE_FORK,
+  WORKSPACES_TAKEN,
   type AgentRequest,
   type EventRequest,
   type GroupAsked,
+  type PlaceAsked,
   type ShellRequest,
   type StepOptions,
   type TurnRequest,
 } from '../interpreter/contract.ts';
-import { checkEdit, type EditToCheck, readGivenDefinition, checkForm, digestOf } from './local/ask-reader.ts';
+import {
+  checkEdit,
+  type EditToCheck,
+  readGivenDefinition,
+  readGivenStart,
+  checkForm,
+  digestOf,
+} from './local/ask-reader.ts';
 import { guarded } from './steps/failures.ts';
 import type { GivenDefinition } from '../language/read/nested-definition.ts';
-import { readStarted, referring, type Handed } from '../language/read/started-program.ts';
+import type { Handed } from '../language/read/started-program.ts';
 import { publishEvent } from '../operations/events/publish-event.ts';
 import { resolveAction, type ActionToResolve } from './steps/resolve-action.ts';
 import { maskedError, ownMasker } from '../world/own-keys/own-keys.ts';
@@ -60,7 +74,8 @@ import { quickSteps, type AroundStep } from './segment/quick-steps.ts';
 import { actingSteps } from './segment/acting-steps.ts';
 import { type EndRefused, segmentActivity } from './segment/segment-activity.ts';
 import { runLine } from './steps/shell-line.ts';
-import { workspaceFor, workspaceLeft } from './steps/workspace.ts';
+import type { LeftWorkspaces } from '../interpreter/workspace.ts';
+import { workspaceFor, workspaceLeft, workspacesTaken } from './steps/workspace.ts';
 import { rootOf } from '../world/confinement/confine.ts';
 import { beating } from '../world/processes/beating.ts';
 import { type AttemptNow, attemptNow, watchForStandstill } from '../world/processes/overtaken.ts';
@@ -98,7 +113,7 @@ const LOOK_MS = 60_000;
 export function createActivities(parts: ActivityParts): Record<string, Activity> {
   const { store, registry, runs, recorded } = parts;
   watchForStandstill();
-  const quick = quickSteps({ store, registry, runs, limiter: parts.limiter, around: parts.around });
+  const quick = quickSteps({ store, registry, runs, limiter: parts.limiter, days: parts.days, around: parts.around });
   const acting = actingSteps(parts);
   const activities: Record<string, Activity> = {
     [SEGMENT]: segmentActivity({ store, quick, acting, recorded, ...defined({ recordRefused: parts.recordRefused }) }),
@@ -106,27 +121,18 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
       guarded(async () => shell(parts, request, await contextOf(parts, options))),
     [WATCH]: (request: WatchRequest) => guarded(async () => watchExecution(request, await contextOf(parts))),
     [LLM]: (request: TurnRequest, options?: StepOptions) =>
-      guarded(async () => askWithin(parts, request, await contextOf(parts, options))),
+      guarded(async () => askWithin(parts, request, await contextOf(parts, options), { isHeld: true })),
     [AGENT]: (input: RunInput, request: AgentRequest) => guarded(() => agent(parts, input, request)),
     [NEXT_EVENT]: async (request: EventRequest) =>
       store.signals.next({ handle: (await ownRun(store)).handle, ...request }),
-    [ASK_FOR_GROUP]: async (asked: GroupAsked) => {
-      // The run's row; and what an attempt that was lost had recorded, which may say that the run has ended.
-      await recorded(ownHandle());
-      return askForGroup({ store, runs }, await ownRun(store), asked);
-    },
+    ...turnActivities(parts),
     [DIGEST]: digestOf,
     [CHECK_FORM]: checkForm,
     [CHECK_EDIT]: (...edit: EditToCheck) => checkEdit(registry.catalogue, ...edit),
     [IS_BEHIND]: async (seq: number) => store.journal.isBeyond((await ownRun(store)).handle, seq),
     [READ_DEFINITION]: async (given: GivenDefinition) =>
       readGivenDefinition(store, registry.catalogue, given, await ownRun(store)),
-    [READ_STARTED]: async (handed: Handed) =>
-      readStarted(
-        handed,
-        registry.catalogue,
-        Object.fromEntries(await referredDefinitions(store, referring(handed), await ownRun(store))),
-      ),
+    [READ_STARTED]: async (handed: Handed) => readGivenStart(store, registry.catalogue, handed, await ownRun(store)),
     [RESOLVE_ACTION]: async (asked: ActionToResolve, options?: StepOptions) => {
       const session = store.session();
       const known = await contextOf(parts, options);
@@ -139,13 +145,16 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
     },
     [WORKSPACE_FORK]: (request: { name: string }, options: StepOptions) =>
       guarded(async () => workspaceFor(request, await contextOf(parts, options))),
+    [WORKSPACES_TAKEN]: (request: LeftWorkspaces, options: StepOptions) =>
+      guarded(async () => workspacesTaken(request, await contextOf(parts, options))),
     [WORKSPACE_END]: (request: { title: string }, options: StepOptions) =>
       guarded(async () => workspaceLeft(request, await contextOf(parts, options))),
     [EMIT]: (request: { event: string; data: Json }) =>
       guarded(async () => {
         const context = await contextOf(parts);
-        const { run, key } = context;
+        const { run, key, attempt } = context;
         const { event: name, data } = request;
+        if (attempt === 1) await parts.days?.begin({ persona: run.persona, key });
         return once(store, context, (session) => publishEvent(store, session, { handle: run.handle, key, name, data }));
       }),
   };
@@ -173,6 +182,7 @@ async function shell(parts: ActivityParts, request: ShellRequest, known: KnownCo
   if (!isCancelled) {
     const isHandedOver = begun > 0 && attempt === 1;
     const context = { ...known, attempt: attempt + begun, isHandedOver };
+    if (context.attempt === 1) await parts.days?.begin({ persona: run.persona, key });
     return beating(context, () => runLine(request, context, parts.checkpoints));
   }
   await parts.kept?.end(run.handle, key);
@@ -195,7 +205,7 @@ async function askWithin(
   parts: ActivityParts,
   request: TurnRequest,
   context: KnownContext,
-  until?: AbortSignal,
+  { until, isHeld = false }: { until?: AbortSignal | undefined; isHeld?: boolean } = {},
 ): Promise<TurnOutcome> {
   const { run, key, attempt, timeoutMs, secrets, reach, confinement } = context;
   const signal = until ?? context.signal;
@@ -210,6 +220,7 @@ async function askWithin(
           run,
           asker: key,
           attempt: `${key} ${attempt}`,
+          ...(isHeld ? { heldTo: run.persona } : {}),
           byModel: confinement?.byModel,
           root: confinement?.root,
           timeoutMs,
@@ -256,6 +267,7 @@ async function agent(parts: ActivityParts, input: RunInput, request: AgentReques
         run,
         asker: key,
         attempt: `${key} ${attempt}`,
+        heldTo: run.persona,
         byModel,
         root,
         timeoutMs,
@@ -292,7 +304,7 @@ async function performCall(parts: ActivityParts, effect: CommandEffect, context:
   const known = { ...context, key, timeoutMs, secrets, ...defined({ confinement, reach, starts }) };
   // What the command itself has said of how far it is stays said while it asks a model.
   const asking = { ...known, heartbeat: () => known.heartbeat() };
-  const turn: CommandContext['turn'] = (request, until) => askWithin(parts, request, asking, until);
+  const turn: CommandContext['turn'] = (request, until) => askWithin(parts, request, asking, { until });
   return withLeases({ ...known, turn }, (leased) => performCommand(parts, effect, leased));
 }
 
@@ -309,7 +321,7 @@ async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<K
     store: parts.store,
     session: parts.store.session(),
     runPort: parts.runs,
-    turn: async (request, until) => askWithin(parts, request, await contextOf(parts, options), until),
+    turn: async (request, until) => askWithin(parts, request, await contextOf(parts, options), { until }),
     signal: cancellationSignal,
     checkAttempt: attempt.check,
     timeoutMs: info.startToCloseTimeoutMs - TIMEOUT_MARGIN_MS,
@@ -333,6 +345,27 @@ function beat(resumed: Json, { sign }: AttemptNow): CommandContext['heartbeat'] 
     said = details;
     sign();
     activity.heartbeat(ownMasker().json(details));
+  };
+}
+
+/** A run's turn in its group, and among the runs of its persona that are at work. */
+function turnActivities({ store, runs, recorded }: ActivityParts): Record<string, Activity> {
+  return {
+    [ASK_FOR_GROUP]: async (asked: GroupAsked) => {
+      // The run's row; and what an attempt that was lost had recorded, which may say that the run has ended.
+      await recorded(ownHandle());
+      return askForGroup({ store, runs }, await ownRun(store), asked);
+    },
+    [ASK_FOR_PLACE]: async (asked: PlaceAsked) => {
+      await recorded(ownHandle());
+      return askForPlace(store, await ownRun(store), asked);
+    },
+    [ASK_FOR_DAY]: async () => askForDay(store, await ownRun(store)),
+    [LEAVE_DAY]: async () => {
+      await store.personaDays.go(ownHandle());
+      return null;
+    },
+    [LEAVE_PLACE]: async () => leavePlace({ store, runs }, await ownRun(store)),
   };
 }
 

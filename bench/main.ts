@@ -17,6 +17,7 @@ import { localModel } from './rows/local-model.ts';
 import { longList } from './rows/long-list.ts';
 import { longLoop, stepLoop } from './rows/long-loop.ts';
 import { manyRuns } from './rows/many-runs.ts';
+import { memories } from './rows/memories.ts';
 import { overhead } from './rows/overhead.ts';
 import { quickRows } from './rows/quick/steps.ts';
 import { records } from './rows/records.ts';
@@ -42,6 +43,7 @@ const PARTS: { [name: string]: (world: World, quick: boolean, own: OwnOptions) =
   edits,
   checkpoints,
   records,
+  memories,
   'command-line': commandLine,
   agents: readingAgents,
   'agent-kills': agentKills,

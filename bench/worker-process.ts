@@ -23,6 +23,8 @@ import { startRun } from '../runs/start-run.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { openStore } from '../prisma/store/open-store.ts';
 import { keysIn, newKeyText, type SealKeys } from '../services/config/seal-key.ts';
+import { giveLostBack } from '../services/supervisor/lost-workers.ts';
+import { standAsWorker } from '../services/supervisor/standing-workers.ts';
 import { loadBundle } from '../runs/bundle.ts';
 import { connectWorker } from '../worker/worker-connection.ts';
 import { startWorker, STORE_POOL_SIZE, type WorkerParts } from '../worker/worker.ts';
@@ -136,8 +138,16 @@ function keptAt({ home, hasStates, databaseUrl }: WorkerSpec): Partial<WorkerPar
   return { kept: keptRoot(home), checkpoints: hasStates ? home : null, watch };
 }
 
+/** What a worker of the same home that was killed had begun goes on at once, as with the installation's. */
+function standAt({ home, taskQueue }: WorkerSpec, connection: NativeConnection): () => void {
+  if (home === '') return () => undefined;
+  void giveLostBack({ home, connected: (use) => use(connection), say: () => undefined }, true);
+  return standAsWorker(home, { namespace: 'default', taskQueues: [taskQueue], version: null });
+}
+
 async function sentinelSide(spec: WorkerSpec, connection: NativeConnection): Promise<Running> {
   const { taskQueue, options } = spec;
+  const leave = standAt(spec, connection);
   const store = openStore({ url: spec.databaseUrl, poolSize: STORE_POOL_SIZE });
   const bundle = await loadBundle(spec.packageRoot);
   const parts = { store, connection, namespace: 'default', keys: await keysOf(store), taskQueues: [taskQueue], bundle };
@@ -150,6 +160,7 @@ async function sentinelSide(spec: WorkerSpec, connection: NativeConnection): Pro
     woken: () => worker.woken(),
     async end() {
       await worker.shutdown();
+      leave();
       await kept.watch?.close();
       await store.close();
     },

@@ -25,7 +25,7 @@ async function main(argv: readonly string[]): Promise<number> {
       const near = meantVerb(verb, known);
       throw usage(`"${verb}" is not a verb; ${near}see "sentinel --help".${hint}`);
     }
-    const { program, words: read } = await programFor(verb, argv, system);
+    const { program, words: read } = await programFor({ verb, below }, argv, system);
     const command = program.commands.find((one) => one.name() === verb);
     if (command?.commands.some((one) => one.name() === below)) typed = `${verb} ${below}`;
     await program.parseAsync(read, { from: 'user' });
@@ -47,7 +47,7 @@ interface Program {
 }
 
 async function programFor(
-  wanted: string | undefined,
+  { verb: wanted, below }: { verb: string | undefined; below: string },
   argv: readonly string[],
   system: SystemWithVerbs | null,
 ): Promise<Program> {
@@ -91,7 +91,10 @@ async function programFor(
   if (system !== null) {
     const group = program.command(system.name).summary(system.summary).exitOverride();
     group.helpOption('-h, --help', 'show this').configureOutput({ writeErr: () => undefined });
+    group.option('--json', 'print JSON alone on stdout');
     (await import('./system-verb.ts')).defineSystemVerbs(group, system);
+    if (system.run !== undefined && !Object.hasOwn(system.verbs, below))
+      await (await import('./system-run.ts')).defineSystemRun(group, system.run, argv);
   }
   return { program, words: read };
 }

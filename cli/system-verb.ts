@@ -1,10 +1,12 @@
 /** `sentinel SYSTEM VERB …`: the verbs that systems state, ours and those of a project, each of which performs a command of its system. */
 import { type Command, Option } from 'commander';
 import type { ListedCommand } from '../client/lookup/command-list.ts';
+import { defined } from '../language/defined.ts';
 import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
-import type { Verb } from '../operations/system.ts';
+import type { Run, Verb } from '../operations/system.ts';
 import { configFileOf } from '../services/config/project-file.ts';
+import type { ProjectSystem } from '../services/commands/own-systems.ts';
 import { builtInOutline, type SystemOutline } from '../systems/catalogue.ts';
 import { openOutput, type Output } from './output/output.ts';
 import { givenJson } from './request/given-json.ts';
@@ -17,6 +19,7 @@ export interface SystemWithVerbs {
   name: string;
   summary: string;
   verbs: { readonly [verb: string]: Verb };
+  run?: Run;
   commands: readonly ListedCommand[];
 }
 
@@ -38,18 +41,27 @@ export async function systemNamed(name: string, json: boolean): Promise<SystemsH
   const { config } = await projectConfig(project, openOutput({ json }), false);
   const found = config?.systems.find((system) => system.name === name);
   return {
-    system:
-      found === undefined || Object.keys(found.verbs).length === 0 ? null : { ...found, commands: systemList(found) },
+    system: found === undefined || !hasVerbs(found) ? null : { ...outlineOf(found), commands: systemList(found) },
     hint: config === null ? ' The verbs of this project are not known before you trust it: "sentinel trust".' : '',
   };
 }
 
+const hasVerbs = ({ verbs, run }: Pick<ProjectSystem | SystemOutline, 'verbs' | 'run'>): boolean =>
+  Object.keys(verbs).length > 0 || run !== undefined;
+
+const outlineOf = ({ name, summary, verbs, run }: ProjectSystem): Omit<SystemWithVerbs, 'commands'> => ({
+  name,
+  summary,
+  verbs,
+  ...defined({ run }),
+});
+
 /** The systems that come with the engine and state verbs. */
-export const verbsOfEngine = (): SystemOutline[] =>
-  builtInOutline().filter(({ verbs }) => Object.keys(verbs).length > 0);
+export const verbsOfEngine = (): SystemOutline[] => builtInOutline().filter(hasVerbs);
 
 interface Field {
   type?: string;
+  anyOf?: { type?: string }[];
   description?: string;
   default?: Json;
 }
@@ -69,7 +81,7 @@ export function defineSystemVerbs(parent: Command, { name, summary, verbs, comma
       required?: string[];
     };
     const shape: Shape = { fields: properties, required };
-    const defined = parent
+    const made = parent
       .command(verb)
       .summary(line)
       .description(`${own.description ?? line} Performs the command ${command}.`)
@@ -78,18 +90,20 @@ export function defineSystemVerbs(parent: Command, { name, summary, verbs, comma
       .exitOverride()
       .configureOutput({ writeErr: () => undefined });
     const kind = own.permission === 'read' && own.speed === 'quick' ? 'looks' : 'acts';
-    declareKind(defined, (options) => ('run' in options ? 'acts' : kind));
-    if (starts !== undefined) defined.option('--run', 'run the first definition that is found, and follow it');
+    declareKind(made, (options) => ('run' in options ? 'acts' : kind));
+    if (starts !== undefined) made.option('--run', 'run the first definition that is found, and follow it');
     for (const arg of args)
-      defined.argument(required.includes(arg) ? `<${arg}>` : `[${arg}]`, properties[arg]?.description);
+      made.argument(required.includes(arg) ? `<${arg}>` : `[${arg}]`, properties[arg]?.description);
     for (const [param, field] of Object.entries(properties))
-      if (!args.includes(param)) defined.addOption(optionOf(param, field, required.includes(param)));
-    defined.addOption(speakerOption('--as <persona>', 'who performs it'));
-    defined.action(async (...given: unknown[]) => {
+      if (!args.includes(param)) made.addOption(optionOf(param, field, required.includes(param)));
+    made.addOption(speakerOption('--as <persona>', 'who performs it'));
+    made.action(async (...given: unknown[]) => {
       const words = given.slice(0, args.length) as (string | undefined)[];
-      const options = given[args.length] as { [option: string]: unknown } & Options;
+      const typed = given[args.length] as { [option: string]: unknown } & Options;
+      // It may stand before the verb as well.
+      const options = { ...defined({ json: parent.opts<Options>().json }), ...typed };
       const asked = { verb: `${name} ${verb}`, own, params: paramsOf(shape, args, words, options) };
-      if (options.run === true) process.exitCode = await runFound(asked, starts ?? [], options);
+      if (starts !== undefined && options.run === true) process.exitCode = await runFound(asked, starts, options);
       else await act(asked, options);
     });
   }
@@ -101,7 +115,7 @@ function optionOf(param: string, { type, description = '' }: Field, isRequired: 
 }
 
 /** `maxLength` is `--max-length`. */
-const flag = (param: string): string => param.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+export const flag = (param: string): string => param.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 function paramsOf(
   { fields }: Shape,
@@ -117,7 +131,7 @@ function paramsOf(
     given.flatMap(([param, value]) =>
       value === undefined
         ? []
-        : [[param, typeof value === 'string' ? read(param, value, fields[param]?.type) : (value as Json)]],
+        : [[param, typeof value === 'string' ? read(param, value, fields[param]) : (value as Json)]],
     ),
   );
 }
@@ -126,9 +140,14 @@ function paramsOf(
 const camel = (name: string): string => name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** What is no text in the parameters is written as JSON. */
-function read(param: string, text: string, type: string | undefined): Json {
-  if (type === 'string' || type === undefined) return text;
-  return givenJson(`--${flag(param)}`, text, `it takes a value of the type "${type}"`);
+function read(param: string, text: string, { type, anyOf = [] }: Field = {}): Json {
+  const types = type === undefined ? anyOf.flatMap((one) => one.type ?? []) : [type];
+  if (types.length === 0 || types.includes('string')) return text;
+  return givenJson(
+    `--${flag(param)}`,
+    text,
+    `it takes a value of the type ${types.map((one) => `"${one}"`).join(' or ')}`,
+  );
 }
 
 interface Options {
@@ -137,6 +156,11 @@ interface Options {
   run?: boolean;
 }
 
+type Starts = NonNullable<Verb['starts']>;
+
+/** A content hash. */
+const DEFINITION_ID = /^[0-9a-f]{64}$/;
+
 interface Asked {
   verb: string;
   own: ListedCommand;
@@ -144,7 +168,7 @@ interface Asked {
 }
 
 /** The exit code of the run. */
-async function runFound({ own, params }: Asked, starts: readonly string[], options: Options): Promise<number> {
+async function runFound({ own, params }: Asked, starts: Starts, options: Options): Promise<number> {
   const output = openOutput({ ...options, streams: true });
   const by = await speakerHere(options.as, output);
   const [{ performCommand }, { watchRun }, { ClientError }] = await Promise.all([
@@ -152,20 +176,28 @@ async function runFound({ own, params }: Asked, starts: readonly string[], optio
     import('./following/watch-run.ts'),
     import('../runs/client-error.ts'),
   ]);
-  return withClient(output, async (client) => {
+  const ran = await withClient(output, async (client) => {
     const found = await performCommand(client, own.name, params, { by });
-    const definition = firstIn(found, starts);
-    if (definition === null)
+    const first = firstIn(found, starts);
+    if (first === null)
       throw new ClientError('NOT_FOUND', `${own.name} found no definition; ask in other words, or look without --run.`);
-    const { handle } = await client.start(definition as unknown as Definition, { project: process.cwd(), persona: by });
+    if (typeof first === 'string') return { saved: first };
+    const { handle } = await client.start(first as unknown as Definition, { project: process.cwd(), persona: by });
     return watchRun(client, handle, output);
   });
+  if (typeof ran === 'number') return ran;
+  const { run } = await import('./verbs/run.ts');
+  return run(ran.saved, { ...defined({ json: options.json }), project: '.', input: [], persona: by });
 }
 
-function firstIn(found: Json, path: readonly string[]): JsonObject | null {
+/** A definition, or the id of a saved one. */
+function firstIn(found: Json, { definition, id }: Starts): JsonObject | string | null {
   for (const item of Array.isArray(found) ? found : []) {
-    const at = path.reduce<Json>((value, name) => (isJsonObject(value) ? (value[name] ?? null) : null), item);
-    if (isJsonObject(at)) return at;
+    const [written, saved] = [definition, id].map((path) =>
+      path.reduce<Json>((value, name) => (isJsonObject(value) ? (value[name] ?? null) : null), item),
+    );
+    if (isJsonObject(written)) return written;
+    if (typeof saved === 'string' && DEFINITION_ID.test(saved)) return saved;
   }
   return null;
 }

@@ -154,6 +154,11 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     kind: 'group',
     load: () => import('./verbs/models.ts'),
   },
+  trainer: {
+    summary: 'install and check what trains adapters',
+    kind: 'group',
+    load: () => import('./verbs/trainer.ts'),
+  },
   mcp: {
     summary: 'use the tools of MCP servers, and serve Sentinel as one',
     kind: 'group',

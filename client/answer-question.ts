@@ -4,13 +4,16 @@
  */
 import type { Client } from '@temporalio/client';
 import { canonicalText } from '../language/canonical.ts';
+import type { Json } from '../language/json.ts';
 import { isActing, type Answer } from '../language/events/question.ts';
 import { defined } from '../language/defined.ts';
 import type { InboxItem, Store } from '../prisma/store/contract/contract.ts';
 import { ClientError } from '../runs/client-error.ts';
-import { answerRun } from '../runs/steer-run.ts';
+import { answerRun, asksOfRun } from '../runs/steer-run.ts';
 import type { AnsweredQuestion, AnswerOptions } from './contract/requests.ts';
 import { isShownWhole, questionFor, settledItem, type FoundQuestion } from './lookup/find-question.ts';
+import type { Performing } from './perform.ts';
+import { countsFor, type Asked } from './answers-for.ts';
 import { isWithinStep, STEP } from './rights/within-step.ts';
 import { standingText } from './lookup/standing-answer.ts';
 
@@ -19,15 +22,12 @@ const DIGEST_MIN = 8;
 interface Parts {
   store: Store;
   client: () => Promise<Client>;
-}
-
-interface Asked {
-  handle: string;
-  id: string;
+  /** What commands of systems are performed over. */
+  performing: Performing;
 }
 
 export async function answerQuestion(
-  { store, client }: Parts,
+  { store, client, performing }: Parts,
   handle: string,
   given: AnswerOptions,
 ): Promise<AnsweredQuestion> {
@@ -35,18 +35,23 @@ export async function answerQuestion(
   const { handle: asking, id, answer: first } = question;
   const asked = { handle: asking, id };
   if (first !== null) return standing(asked, first, given);
-  const { choice, note, data } = given;
-  const by = (await isWithinStep()) ? STEP : given.by;
+  const { choice, note, data, as = 'person', person } = given;
+  const isStep = await isWithinStep();
+  const by = isStep ? STEP : given.by;
   const seen = digestSeen(question, given);
   try {
+    const whom = await whomAsked(store, client, question);
+    const answering = { choice, by, as: isStep ? ('step' as const) : as, ...defined({ person }) };
+    const counts = whom === null ? undefined : await countsFor(performing, whom, answering);
     const reply = await answerRun(await client(), asking, {
       id,
       choice,
       by,
-      ...defined({ note, data }),
+      ...defined({ note, data, counts }),
       ...(seen === null ? {} : { digest: seen }),
     });
-    return reply.already ? standing(asked, reply.answer, given) : { handle: asking, ...reply };
+    if (!reply.already) return { handle: asking, ...reply };
+    return { ...standing(asked, reply.answer, given), ...defined({ missing: reply.missing }) };
   } catch (error) {
     const isOver = error instanceof ClientError && (error.code === 'RUN_ENDED' || error.code === 'QUESTION_UNKNOWN');
     const item = isOver ? await settledItem(store, asked) : null;
@@ -55,6 +60,21 @@ export async function answerQuestion(
     if (item.answer !== null) return standing(asked, item.answer, given);
     throw new ClientError('QUESTION_UNKNOWN', overText(item, choice), { cause: error });
   }
+}
+
+/** Null where the run asks no such question, as it will say itself. */
+async function whomAsked(store: Store, client: Parts['client'], question: FoundQuestion): Promise<Asked | null> {
+  const { handle, id } = question;
+  const run = await store.runs.find(handle);
+  if (run === null) return null;
+  const { persona, approvers } = question;
+  if (persona !== undefined) return { handle, id, persona, owner: run.persona, approvers };
+  // The row is on its way.
+  const { questions } = await asksOfRun(await client(), handle);
+  const open = questions.find((one) => one.id === id);
+  return open === undefined
+    ? null
+    : { handle, id, persona: open.assignee, owner: run.persona, approvers: open.approvers };
 }
 
 /** The digest of what is answered: of what was seen, where somebody says so. */
@@ -76,12 +96,16 @@ function digestSeen(question: FoundQuestion, { choice, digest: seen }: AnswerOpt
 }
 
 /** The answer that a question has; an error where it is another one than is given now. */
-function standing({ handle, id }: Asked, answer: Answer, { choice, data = null }: AnswerOptions): AnsweredQuestion {
+function standing(
+  { handle, id }: Pick<Asked, 'handle' | 'id'>,
+  answer: Answer,
+  { choice, data = null }: AnswerOptions,
+): AnsweredQuestion {
   if (answer.choice === choice && canonicalText(answer.data) === canonicalText(data))
     return { handle, id, answer, already: true };
   const other = answer.choice === choice ? 'with other data' : `"${choice}"`;
   throw new ClientError('ANSWERED_ALREADY', `${standingText({ handle, id, answer })}; ${other} changes nothing.`, {
-    details: { handle, id, answer: { ...answer } },
+    details: { handle, id, answer: answer as unknown as Json },
   });
 }
 

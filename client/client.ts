@@ -373,14 +373,16 @@ export class SentinelClient {
   /**
    * Answers a question of a run or of a run nested in it. The id can be left out if exactly one question is open. The
    * id of a nested run's question begins with the keys of the steps that lead to it: `steps.2@1/steps.0@1`. The same
-   * answer a second time returns the first; another answer throws `ANSWERED_ALREADY`.
+   * answer a second time returns the first; another answer throws `ANSWERED_ALREADY`. Throws `ANSWER_REFUSED` where the
+   * question asks others by name. Of a question to several, `missing` says how many have to approve besides.
    */
   async answer(handle: string, answer: AnswerOptions): Promise<AnsweredQuestion> {
     refuseFault(valueFault(answer.data ?? null, 'the data of the answer'));
     await refuseStep('answer', {}, [answer.choice]);
     await this.find(handle);
     const [store, { answerQuestion }] = await Promise.all([this.#connections.store(), import('./answer-question.ts')]);
-    return answerQuestion({ store, client: () => this.#connections.client() }, handle, answer);
+    const parts = { store, client: () => this.#connections.client(), performing: this.#performing() };
+    return answerQuestion(parts, handle, answer);
   }
 
   /**

@@ -2,6 +2,7 @@
 import { findCommand } from '../language/catalogue.ts';
 import type { Json, JsonObject } from '../language/json.ts';
 import { defined } from '../language/defined.ts';
+import { isOfWorker } from './lookup/command-outline.ts';
 import { ClientError } from '../runs/client-error.ts';
 import { resultOfRun, startCommandRun, type RunsCommands } from './command-run.ts';
 import type { ExecuteOptions } from './contract/requests.ts';
@@ -21,8 +22,7 @@ export async function executeCommand(
     throw new ClientError('USAGE', `There is no command "${command}"; ${near}see "sentinel commands".`);
   }
   if (entry.planned === true) throw new ClientError('USAGE', `The command "${command}" is not built yet.`);
-  // The worker has the connection to the server of a tool.
-  if (entry.speed === 'quick' && command.split('/')[0] !== 'mcp')
+  if (entry.speed === 'quick' && !isOfWorker(command))
     return performCommand(parts, command, params, { by, project, ...defined({ id }) });
   const { handle } = await startCommandRun(client, { command, params, project, by, ...defined({ handle: id, host }) });
   const { outcome, failure } = await client.result(handle, defined({ signal }));

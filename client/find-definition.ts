@@ -8,12 +8,10 @@ import { resolve } from 'node:path';
 import type { SavedOrigin } from '../language/events/run-event.ts';
 import type { Store, StoredDefinition } from '../prisma/store/contract/contract.ts';
 import { ClientError } from './client.ts';
+import { filesAround, filesOfProject, isPathGiven } from './read-definition.ts';
 import {
   commandsOf,
-  filesAround,
-  filesOfProject,
   inProject,
-  isPathGiven,
   readDefinitionFile,
   readWritten,
   type Commands,
@@ -21,7 +19,7 @@ import {
   type DefinitionRead,
   type Known,
   type Named,
-} from './read-definition.ts';
+} from '../world/definitions/definition-files.ts';
 import { nearestOf } from './nearest.ts';
 
 /** Rounds of looking up what the definitions found in the last round refer to. */

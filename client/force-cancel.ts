@@ -9,6 +9,7 @@ import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import type { RunningExecution } from '../prisma/store/contract/execution-contract.ts';
 import { ClientError } from '../runs/client-error.ts';
+import { wakeRun } from '../runs/run-controller.ts';
 import { settleRun, type OutsideEnd, type Settled } from '../runs/settle-run.ts';
 import { handleOf, workflowIdOf } from '../workflows/messages/messages.ts';
 import type { Config } from '../services/config/config.ts';
@@ -53,7 +54,7 @@ export async function forceCancel(parts: Parts, handle: string, by: string): Pro
   const isTerminated = [...workflows.values()].includes('terminated');
   if (isTerminated) await sleep(GRACE_MS);
   const runs: ForcedRun[] = [];
-  for (const [run, workflow] of workflows) runs.push({ handle: run, workflow, ...(await settle(store, run, end)) });
+  for (const [run, workflow] of workflows) runs.push({ handle: run, workflow, ...(await settle(parts, run, end)) });
   if (!isTerminated && processes.length === 0 && runs.every(({ row }) => row !== 'settled')) {
     const how = before?.outcome ?? 'ended';
     throw new ClientError('RUN_ENDED', `${handle} has ended (${how}); there is nothing to cancel.`);
@@ -99,11 +100,15 @@ async function terminate(
   }
 }
 
-async function settle(store: Store, handle: string, end: OutsideEnd): Promise<Settled & Pick<ForcedRun, 'row'>> {
+async function settle(
+  { store, client }: Parts,
+  handle: string,
+  end: OutsideEnd,
+): Promise<Settled & Pick<ForcedRun, 'row'>> {
   const run = await store.runs.find(handle);
   if (run === null) return { row: 'none', questions: 0, steps: 0 };
   if (run.finishedAt !== null) return { row: 'had ended', questions: 0, steps: 0 };
-  return { row: 'settled', ...(await settleRun(store, run, end)) };
+  return { row: 'settled', ...(await settleRun(store, run, end, (other) => wakeRun(client, other))) };
 }
 
 async function processesOf(store: Store, handles: ReadonlyMap<string, unknown>): Promise<RunningExecution[]> {

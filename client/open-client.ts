@@ -20,7 +20,7 @@ import type {
 } from './contract/shown.ts';
 import type { SavedIfUp } from './find-definition.ts';
 import { emittedBy, emittedData } from './follow/emitted-data.ts';
-import type { GroupReport } from './lookup/run-places.ts';
+import type { RunPlaces } from './lookup/run-places.ts';
 import type { DoctorEntry } from '../services/doctor-entry.ts';
 import type { DefinitionFile } from './saved-copy.ts';
 import { performCommand } from './perform.ts';
@@ -130,9 +130,9 @@ export class OpenClient extends SentinelClient {
   }
 
   /** The groups of runs that go on, by handle. */
-  async groupsOf(handles: readonly string[]): Promise<ReadonlyMap<string, GroupReport>> {
-    const [store, { groupsOf }] = await Promise.all([this.store(), import('./lookup/run-places.ts')]);
-    return groupsOf(store, handles);
+  async placesOfRuns(handles: readonly string[]): Promise<ReadonlyMap<string, RunPlaces>> {
+    const [store, { placesOfRuns }] = await Promise.all([this.store(), import('./lookup/run-places.ts')]);
+    return placesOfRuns(store, handles);
   }
 
   async triggers(): Promise<Trigger[]> {
@@ -175,9 +175,11 @@ export class OpenClient extends SentinelClient {
     return (await performCommand<{ deleted: boolean }>(this, 'sentinel/delete', { name }, { by })).deleted;
   }
 
-  /** What personas are asked, told and given to do, newest first. */
+  /** What personas are asked, told and given to do, newest first: of a person also what those are asked for whom they answer. */
   async listInbox({ persona: personaId, ...query }: InboxQuery & { id?: string }, by: string): Promise<ListedItem[]> {
-    const items = await performCommand(this, 'inbox/list', defined({ ...query, personaId }), { by });
+    const { voicesOf } = await import('./answers-for.ts');
+    const among = personaId === undefined ? [] : (await voicesOf(this, personaId)).map((voice) => voice.among);
+    const items = await performCommand(this, 'inbox/list', { ...defined({ ...query, personaId }), among }, { by });
     return items as unknown as ListedItem[];
   }
 

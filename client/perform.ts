@@ -9,6 +9,7 @@ import { configFileOf } from '../services/config/project-file.ts';
 import type { RunPort } from '../operations/command.ts';
 import { ClientError } from '../runs/client-error.ts';
 import type { RunServices } from '../runs/start-run.ts';
+import { ProjectEmbedding } from '../runs/commands/project-embedding.ts';
 
 /** What it is performed over. */
 export interface Performing {
@@ -46,7 +47,9 @@ export async function performCommand<Result extends Json = Json>(
   await makeTables(store, builtInSystems);
   const own = await ownParts(command, project, store);
   const settings = await settingsFor(command, project);
-  const parts = { store, registry: builtInRegistry({ settings }, own?.commands), runs: runsOf(client, project) };
+  const embedding = new ProjectEmbedding(project);
+  const registry = builtInRegistry({ settings, embed: embedding.embed }, own?.commands);
+  const parts = { store, registry, runs: runsOf(client, project) };
   try {
     const asked = { command, params, project, by, as, id, timeoutMs: CALL_MS };
     return (await perform(parts, asked)) as Result;
@@ -60,7 +63,7 @@ export async function performCommand<Result extends Json = Json>(
       details: { failure: code, ...defined({ details }) },
     });
   } finally {
-    await own?.processes.close();
+    await Promise.all([own?.processes.close(), embedding.close()]);
   }
 }
 
@@ -130,6 +133,7 @@ function runsOf(client: Pick<Performing, 'parts'>, project: string): RunPort {
     steps: async (handle) => (await opened()).steps(handle),
     edit: async (...asked) => (await opened()).edit(...asked),
     control: async (...asked) => (await opened()).control(...asked),
+    wake: async (handle) => (await opened()).wake(handle),
     asks: async (handle) => (await opened()).asks(handle),
     answer: async (...asked) => (await opened()).answer(...asked),
     tell: async (...asked) => (await opened()).tell(...asked),

@@ -1,188 +1,16 @@
-/**
- * Definitions in files: reading one with all its problems, and finding those that its `$ref`s name:
- * beside it, then among the shipped ones. A file that cannot be read is a problem like any other.
- */
+/** Where definitions lie that a person names: beside a file, in the folders of the project, and among the shipped ones. */
 import { existsSync, readdirSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { builtInCatalogue } from '../systems/catalogue.ts';
-import { refFiles } from '../world/definitions/ref-files.ts';
-import { textOfFile } from '../world/definitions/text-of-file.ts';
-import type { Catalogue } from '../language/catalogue.ts';
-import type { ParamCheck } from '../language/params/param-check.ts';
-import type { Definition } from '../language/model.ts';
-import type { Problem } from '../language/problems.ts';
-import type { NearRef, RefusedRefs } from '../language/read/checks/nesting.ts';
-import {
-  DEFINITION_ENDINGS,
-  formatOf,
-  isDefinitionFile,
-  isExportText,
-  otherThan,
-  readDefinitionText,
-} from '../language/read/text/definition-text.ts';
-import { parseDefinition, parseDefinitionText, type ReadOptions } from '../language/read/definition.ts';
-import type { ResultSchemas } from '../language/read/shapes/of-steps.ts';
-import { spelledNearly } from '../language/read/remedies/meant-word.ts';
-import { defined } from '../language/defined.ts';
+import { isDefinitionFile } from '../language/read/text/definition-text.ts';
 import { ownRoot } from '../services/home/package-root.ts';
-
-/** Files of one folder that are looked into for a name. */
-const filesSearchedMax = 500;
-
-export interface DefinitionRead {
-  /** Null when there are errors among the problems. */
-  definition: Definition | null;
-  problems: Problem[];
-  inferred: string[];
-  /** Who the file says owns the run. */
-  persona?: string;
-}
-
-export type Known = (name: string) => Definition | undefined;
-
-/** The commands there are, and what is known of their parameters. */
-export interface Commands {
-  catalogue: Catalogue;
-  params?: ParamCheck;
-  /** And of their results. */
-  results?: ResultSchemas;
-  /** Definitions that systems of the project bring, by name, as they are written. */
-  shipped?: { readonly [name: string]: object };
-  /** The project that definitions belong to: paths of `$ref`s stay in it. */
-  root?: string;
-}
-
-/** What a definition may name: commands, and definitions, with what keeps one of a name from being one. */
-export interface Named extends Commands {
-  known: Known;
-  refused: RefusedRefs;
-  near: NearRef;
-}
-
-export function readDefinitionFile(file: string, named: Named): DefinitionRead {
-  const { known, refused, near, root } = named;
-  return readWith(file, root, { ...commandsOf(named), knownRefs: known, refusedRefs: refused, nearRef: near });
-}
-
-/** As the options of reading a definition. */
-export const commandsOf = ({
-  catalogue,
-  params,
-  results,
-}: Commands): Pick<ReadOptions, 'catalogue' | 'params' | 'results'> => ({
-  catalogue,
-  ...defined({ params, results }),
-});
-
-/** Commands and project, of whatever has them. */
-export const inProject = (commands: Commands): Commands => ({
-  ...commandsOf(commands),
-  ...defined({ root: commands.root, shipped: commands.shipped }),
-});
-
-function readWith(file: string, root: string | undefined, options: ReadOptions): DefinitionRead {
-  const read = textOfFile(file);
-  if ('problem' in read) return { definition: null, problems: [read.problem], inferred: [] };
-  const files = refFiles(file, root);
-  const { inferred, ...rest } = parseDefinitionText(read.text, { ...options, files }, formatOf(file));
-  const problems = rest.problems.map((problem) =>
-    problem.line === undefined ? problem : { ...problem, file: problem.file ?? relative('.', file) },
-  );
-  if (!rest.ok) return { definition: null, problems, inferred };
-  return {
-    definition: rest.definition,
-    problems,
-    inferred,
-    ...defined({ persona: rest.persona }),
-  };
-}
-
-/** Definitions that files hold, by name. `folders` are searched in order, below them too where `deep`. */
-export class DefinitionFiles implements Named {
-  readonly catalogue: Catalogue;
-  readonly params?: ParamCheck;
-  readonly results?: ResultSchemas;
-  readonly root?: string;
-  readonly shipped: { readonly [name: string]: object };
-  readonly #folders: readonly { path: string; deep: boolean }[];
-  readonly #found = new Map<string, string | null>();
-  readonly #names = new Map<string, string | null>();
-  readonly #read = new Map<string, DefinitionRead>();
-
-  constructor(
-    { catalogue, params, results, root, shipped = {} }: Commands,
-    folders: readonly { path: string; deep: boolean }[],
-  ) {
-    this.catalogue = catalogue;
-    this.shipped = shipped;
-    if (params !== undefined) this.params = params;
-    if (results !== undefined) this.results = results;
-    if (root !== undefined) this.root = root;
-    this.#folders = folders;
-  }
-
-  readonly known: Known = (name) => {
-    const file = this.find(name);
-    if (file !== null) return this.#readOnce(file).definition ?? undefined;
-    const written = this.written(name);
-    return written === undefined ? undefined : (readWritten(written, leniently(this)).definition ?? undefined);
-  };
-
-  /** What a system of the project brings under the name, as it is written there; a file comes first. */
-  written(name: string): object | undefined {
-    return Object.hasOwn(this.shipped, name) ? { name, ...this.shipped[name] } : undefined;
-  }
-
-  /** What keeps the file of that name from being a definition. */
-  readonly refused: RefusedRefs = (name) => {
-    const file = this.find(name);
-    if (file === null) return undefined;
-    const { definition, problems } = this.#readOnce(file);
-    return definition === null ? { where: relative('.', file), problems } : undefined;
-  };
-
-  readonly near: NearRef = (name) => spelledNearly(name, this.names());
-
-  /** The file called `name` with one of the endings of definitions, or the one whose definition is named so. */
-  find(name: string): string | null {
-    const before = this.#found.get(name);
-    if (before !== undefined) return before;
-    const found = this.#search(name);
-    this.#found.set(name, found);
-    return found;
-  }
-
-  /** Names under which something would be found, for suggestions. */
-  names(): string[] {
-    return [...this.#folders.flatMap(definitionFilesIn).map(bareName), ...Object.keys(this.shipped)];
-  }
-
-  #readOnce(file: string): DefinitionRead {
-    const read = this.#read.get(file) ?? readWith(file, this.root, leniently(this));
-    this.#read.set(file, read);
-    return read;
-  }
-
-  #search(name: string): string | null {
-    for (const folder of this.#folders) {
-      const files = definitionFilesIn(folder);
-      const found =
-        files.find((file) => bareName(file) === name && !isExportFile(file)) ??
-        files.find((file) => this.#nameOf(file) === name);
-      if (found !== undefined) return found;
-    }
-    return null;
-  }
-
-  #nameOf(file: string): string | null {
-    let name = this.#names.get(file);
-    if (name === undefined) {
-      name = nameIn(file);
-      this.#names.set(file, name);
-    }
-    return name;
-  }
-}
+import {
+  DefinitionFiles,
+  definitionsOf,
+  projectAround,
+  type Commands,
+  type DefinitionFolder,
+} from '../world/definitions/definition-files.ts';
 
 /**
  * Whether what a person gave is written as a path. A name may hold slashes too; and what is there does not count, since a
@@ -192,9 +20,14 @@ export const isPathGiven = (given: string): boolean => isDefinitionFile(given) |
 
 const builtIn = (): Commands => ({ catalogue: builtInCatalogue() });
 
-/** The folder a file lies in, and the definitions that come with this package. */
+/** The folder a file lies in, those of its project, and the definitions that come with this package. */
 export function filesAround(file: string, commands: Commands = builtIn(), packageRoot = ownRoot): DefinitionFiles {
-  return new DefinitionFiles(commands, [{ path: dirname(file), deep: false }, ...shippedIn(packageRoot)]);
+  const project = projectAround(file, commands.root);
+  return new DefinitionFiles(commands, [
+    { path: dirname(file), deep: false },
+    ...(project === null ? [] : definitionsOf(project)),
+    ...shippedIn(packageRoot),
+  ]);
 }
 
 /** A project's own definitions, and those that come with this package. */
@@ -202,73 +35,12 @@ export function filesOfProject(project: string, commands: Commands = builtIn()):
   return new DefinitionFiles(commands, [...definitionsOf(project), ...shippedIn(ownRoot)]);
 }
 
-/** Where definitions lie that a project brings; who writes there is held in (world/confinement/protected-places.ts). */
-const FOLDERS = ['sentinels', join('.continuum', 'sentinels'), join('system', 'recipes')];
-
-const definitionsOf = (root: string): { path: string; deep: boolean }[] =>
-  FOLDERS.map((folder) => ({ path: join(root, folder), deep: true }));
-
 /** What comes with the package: that of nobody, and that of each system. */
-function shippedIn(root: string): { path: string; deep: boolean }[] {
+function shippedIn(root: string): DefinitionFolder[] {
   const systems = join(root, 'systems');
   const named = existsSync(systems) ? readdirSync(systems).toSorted() : [];
   return [
     ...definitionsOf(root),
     ...named.map((system) => ({ path: join(systems, system, 'definitions'), deep: false })),
   ];
-}
-
-/** `deploy` of `sentinels/deploy.yaml`. */
-function bareName(file: string): string {
-  return basename(
-    file,
-    DEFINITION_ENDINGS.find((ending) => file.endsWith(ending)),
-  );
-}
-
-function definitionFilesIn(folder: { path: string; deep: boolean }): string[] {
-  let entries: string[];
-  try {
-    entries = readdirSync(folder.path, { recursive: folder.deep, encoding: 'utf8' });
-  } catch {
-    // A folder that is not there holds no definitions.
-    return [];
-  }
-  return entries
-    .filter((entry) => isDefinitionFile(entry) && otherThan(entry) === null)
-    .toSorted()
-    .slice(0, filesSearchedMax)
-    .map((entry) => join(folder.path, entry));
-}
-
-/** It is imported, and not run. */
-export function isExportFile(file: string): boolean {
-  const read = textOfFile(file);
-  return !('problem' in read) && isExportText(read.text);
-}
-
-function nameIn(file: string): string | null {
-  const read = textOfFile(file);
-  if ('problem' in read) return null;
-  // What is neither holds no definition that can be meant.
-  const text = readDefinitionText(read.text, formatOf(file));
-  const value = text.ok ? text.value : null;
-  return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string'
-    ? value.name
-    : null;
-}
-
-const anything: Known = (name) => ({ name, steps: [], loop: { type: 'once' } });
-
-/** What a referenced definition itself refers to, and whether its loops are bounded, is checked by whoever follows the references. */
-const leniently = (commands: Commands): ReadOptions => ({
-  ...commandsOf(commands),
-  knownRefs: anything,
-  isBounded: true,
-});
-
-/** Of what stands in no file. */
-export function readWritten(written: object, options: ReadOptions): DefinitionRead {
-  const { problems, inferred, ...rest } = parseDefinition(written, options);
-  return { definition: 'definition' in rest ? rest.definition : null, problems, inferred };
 }

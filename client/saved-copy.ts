@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import type { SavedOrigin } from '../language/events/run-event.ts';
 import { contentHash } from '../prisma/store/values/content-hash.ts';
 import type { Store, StoredDefinition } from '../prisma/store/contract/contract.ts';
-import { DefinitionFiles, inProject, type Commands } from './read-definition.ts';
+import { DefinitionFiles, inProject, type Commands } from '../world/definitions/definition-files.ts';
 
 /** Folders of a project that are looked into for files of a name. */
 const foldersSearchedMax = 100;

@@ -92,11 +92,8 @@ function* settleAction(
   }
   const reply = withKnown(step, acted.reply);
   const heldBack = heldBackIn(reply);
-  if (heldBack !== null) {
-    // Another key follows, as after an attempt.
-    const again = { ...place, attemptsLeft: 1 };
-    return ended ?? finish(walk, strand, step, again, startedAt, { failure: heldBack }, effect.label);
-  }
+  if (heldBack !== null)
+    return ended ?? finish(walk, strand, step, place, startedAt, { failure: heldBack }, effect.label);
   const wrong = exitFailure(walk, step, place.key, reply);
   const ending = { ...(wrong ?? endingOf(reply)), ...costOf(reply) };
   if (reply.ok && wrong === null) followCommand(walk, strand, effect, reply.value);

@@ -6,6 +6,7 @@
  * the question is withdrawn and the action as it is now is asked about.
  */
 import { canonicalText } from '../language/canonical.ts';
+import { defined } from '../language/defined.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import type { JsonObject } from '../language/json.ts';
 import type { ApprovalStep, Step } from '../language/model.ts';
@@ -169,7 +170,7 @@ export function* walkApproval(
     record(walk, { type: 'step-started', key: place.key, step: 'approval', label: read.label });
   }
   const startedAt = frame.step.since ?? walk.host.now();
-  const { message, show, assignee } = read;
+  const { message, show, assignee, approvers } = read;
   const verdict = yield* ask(walk, strand, {
     id: place.key,
     key: place.key,
@@ -179,9 +180,10 @@ export function* walkApproval(
     show,
     form: step.form,
     assignee,
+    approvers,
     priority: ruleFor(walk.input.definition, 'approval_needed')?.priority ?? 'normal',
     expiresAt: step.timeoutMs === undefined ? undefined : startedAt + step.timeoutMs,
-    about: { message, show, form: step.form ?? null },
+    about: { message, show, form: step.form ?? null, ...defined({ assignee, approvers }) },
   });
   if ('flow' in verdict) {
     const { flow } = verdict;
@@ -194,8 +196,18 @@ export function* walkApproval(
 }
 
 function whenAnswered(key: string, answer: Answer): Ending {
-  const { choice, note, data, by } = answer;
-  if (choice === 'approve') return { value: { choice, approved: true, note, data, by } };
+  const { choice, note, data, by, approvals } = answer;
+  if (choice === 'approve')
+    return {
+      value: {
+        choice,
+        approved: true,
+        note,
+        data,
+        by,
+        ...defined({ approvals: approvals?.map((one) => ({ ...one })) }),
+      },
+    };
   if (choice === 'abort') return { failure: aborted(key, answer) };
   return { failure: rejected(key, `${by} rejected it${note === null ? '' : `: ${note}`}`) };
 }

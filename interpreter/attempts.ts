@@ -8,7 +8,7 @@
  * - A stop ends the run at the pause, and so does the end of its time: it never waits for attempts
  *   that will not begin.
  */
-import { isAbort, type FailureInfo } from '../language/failure.ts';
+import { isAbort, isHeldBack, type FailureInfo } from '../language/failure.ts';
 import type { Retry, Step } from '../language/model.ts';
 import { drive, wait, type Walking } from './drive.ts';
 import { isTriedAgain, retryOf } from './retries.ts';
@@ -19,7 +19,7 @@ import { stepKey } from './keys.ts';
 import { record, type Walk } from './walk-state.ts';
 import { remainingMs, runningMs } from './limits.ts';
 import { askedIn, openIn, type BlockFrame, type FailedFrame, type OpenFrame, type RestingFrame } from './position.ts';
-import { isHeldBack, waitForTurn } from './held-back.ts';
+import { waitForTurn } from './held-back.ts';
 import { takeRest } from './waits.ts';
 import { stepPath } from './edited-paths.ts';
 import { settleStep, warnOfRepeat } from './step-doubt.ts';

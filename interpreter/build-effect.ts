@@ -26,6 +26,7 @@ import { namesAt, paramsOf, Reader } from './names.ts';
 import { isTimed } from './outcome.ts';
 import { asDrafted, inheritanceOf, reachOf } from './reach.ts';
 import { previewOf } from '../language/events/preview.ts';
+import type { Approvers } from '../language/events/question.ts';
 import { defined } from '../language/defined.ts';
 import { isToldOfUnknown } from '../language/unknown-outcomes.ts';
 import { withoutResults } from './results.ts';
@@ -363,7 +364,7 @@ export function visible(walk: Walk, strand: Strand): Variables {
 }
 
 export type ReadApproval =
-  | { message: string; show: Json; assignee: string | undefined; label: string }
+  | { message: string; show: Json; assignee: string | undefined; approvers: Approvers | undefined; label: string }
   | { failure: FailureInfo; label: string };
 
 /** What an approval step asks, with the names in scope. */
@@ -372,10 +373,14 @@ export function readApproval(walk: Walk, strand: Strand, step: ApprovalStep, pla
   const message = reader.text(step.message);
   const show = step.show === undefined ? null : reader.value(step.show);
   const assignee = step.assignee === undefined ? undefined : reader.text(step.assignee);
+  const approvers = step.approvers && {
+    of: [...new Set(step.approvers.of.map((one) => reader.text(one)))],
+    atLeast: step.approvers.atLeast ?? 1,
+  };
   const label = step.name ?? previewOf(message);
   if (reader.fault)
     return { failure: { ...reader.fault, message: `${place.key}: ${reader.fault.message}`, retryable: false }, label };
   if (walk.input.definition.strict === true && reader.unresolved.size > 0)
     return { failure: strictFailure(place.key, [...reader.unresolved]), label };
-  return { message, show, assignee, label };
+  return { message, show, assignee, approvers, label };
 }

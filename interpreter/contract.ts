@@ -27,6 +27,12 @@ export const WATCH = 'watch';
 export const NEXT_EVENT = 'next-event';
 /** A run's turn in the group that its definition names; local. */
 export const ASK_FOR_GROUP = 'ask-for-group';
+/** A run's turn among those of its persona that are at work, and giving up what it has there; local. */
+export const ASK_FOR_PLACE = 'ask-for-place';
+export const LEAVE_PLACE = 'leave-place';
+/** Until when the persona of a run has used what it may use in a day; and that nobody waits for it any more; local. */
+export const ASK_FOR_DAY = 'ask-for-day';
+export const LEAVE_DAY = 'leave-day';
 /** SHA-256 of a text; holding an answer's data against its form. Local activities: workflow code has neither. */
 export const DIGEST = 'digest';
 export const CHECK_FORM = 'check-form';
@@ -35,8 +41,9 @@ export const CHECK_EDIT = 'check-edit';
 /** Whether segments were committed that the run does not know of: a worker that was lost did them. */
 export const IS_BEHIND = 'is-behind';
 
-/** The workspace of a nested run, at its beginning; what a run did in its own, at its end. */
+/** The workspace of a nested run, at its beginning; those of the run that a fork goes on from; what a run did in its own, at its end. */
 export const WORKSPACE_FORK = 'workspace-fork';
+export const WORKSPACES_TAKEN = 'workspaces-taken';
 export const WORKSPACE_END = 'workspace-end';
 
 /** Reads a definition that a step took from a variable; local. */
@@ -55,6 +62,14 @@ export type EditCheck = CheckedStep | { problems: string[] };
 export interface GroupAsked extends GroupRequest {
   since: number;
 }
+
+/** `seq`: what the run has recorded so far. */
+export interface PlaceAsked {
+  seq: number;
+}
+
+/** `until`: in milliseconds since the epoch. Null: it has some left. */
+export type DayAnswer = { until: number; why: string } | null;
 
 /** Numbers of events a segment may use. */
 export const SEGMENT_EVENTS_MAX = PART_SIZE;

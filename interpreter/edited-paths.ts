@@ -182,7 +182,7 @@ function hasPasses({ pass, max }: Position['loop'], config: Definition['loop']):
 }
 
 /** The frame of every block that is open, of the items of a list too, whose places are shared. */
-export function openFrames({ position }: Walk): BlockFrame[] {
+export function openFrames({ position }: Pick<Walk, 'position'>): BlockFrame[] {
   const frames: BlockFrame[] = [];
   const visit = (frame: BlockFrame): void => {
     frames.push(frame);
@@ -199,7 +199,7 @@ export function openFrames({ position }: Walk): BlockFrame[] {
 }
 
 /** Every set of variables that the run's lines have set. */
-export function scopesOf(walk: Walk): Variables[] {
+export function scopesOf(walk: Pick<Walk, 'position'>): Variables[] {
   const lines = openFrames(walk).flatMap((frame) => {
     const open = openIn(frame);
     return open?.type === 'parallel' ? open.branches : [];

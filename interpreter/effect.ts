@@ -345,6 +345,34 @@ export interface GroupPlace {
   told?: string;
 }
 
+/** The place of the run among those of its persona: taken, or asked for. */
+export interface PersonaPlace {
+  taken?: true;
+  /** When it was asked for, and how long the run had been held then. */
+  since?: number;
+  held?: number;
+  /** How many waited before it when it asked last. */
+  ahead?: number;
+}
+
+/** The wait of a run for the day on which its persona has budget again. */
+export interface DayWait {
+  since: number;
+  /** How long the run had been held when it began. */
+  held: number;
+  /** How many of its lines wait. */
+  lines: number;
+  until?: number;
+}
+
+/** How the run stands among those of its persona. */
+export interface WithOthers {
+  /** Of one that takes a place of its persona, while it has one or waits for it. */
+  place?: PersonaPlace;
+  /** While its persona has used what it may use in a day. */
+  day?: DayWait;
+}
+
 /** Where a step stands: its path, the passes open around it, and the key made of both. */
 export interface Place {
   path: string;

@@ -1,16 +1,15 @@
 /**
- * Actions that a rate limit holds back: nothing of them has happened, and they are done when it is their turn. The wait
+ * Actions that a rate limit, or the persona's budget of the day, holds back: nothing of them has happened, and they are done when it is their turn. The wait
  * is a timer of the run, said in its status. The step has another key then, and as many attempts left as before.
  */
-import type { FailureInfo } from '../language/failure.ts';
+import { type FailureInfo, isHeldBack } from '../language/failure.ts';
 import { restMsMax } from '../language/limits.ts';
+import { DAY_SPENT, waitForDay } from './day-budget.ts';
 import type { Walking } from './drive.ts';
 import type { Reply } from './effect.ts';
 import type { Gate, Strand } from './host.ts';
 import { takeRest } from './waits.ts';
 import { record, type Walk } from './walk-state.ts';
-
-export const isHeldBack = ({ code }: FailureInfo): boolean => code === 'RATE_LIMITED';
 
 export const heldBackIn = (reply: Reply): FailureInfo | null =>
   !reply.ok && 'failure' in reply && isHeldBack(reply.failure) ? reply.failure : null;
@@ -28,6 +27,7 @@ export function* waitForTurn(
   failure: FailureInfo,
   frame: { restsUntil?: number },
 ): Walking<Gate> {
+  if (failure.code === DAY_SPENT) return yield* waitForDay(walk, strand, key, frame);
   const asked = failure.details?.['retryAfterMs'];
   const ms = typeof asked === 'number' ? Math.min(Math.max(asked, waitMin), restMsMax) : waitUsual;
   // A host that cannot wait hands the rest on as it has begun; it was said there.

@@ -58,6 +58,8 @@ export interface RunInput {
   continueEvery?: number;
   /** What of the ledger the run began with (changes.ts); none where it is absent. */
   level?: number;
+  /** It takes one of the places of its persona while it is at work (places.ts). */
+  places?: true;
 }
 
 /**
@@ -142,6 +144,9 @@ export type GroupTurn =
   | { state: 'taken' }
   | { state: 'skipped'; holder: string }
   | { state: 'waiting'; holder: string | null; next: string; ahead: number; cancels?: string[] };
+
+/** `holder`: the run that has a place the longest; `ahead`: how many wait before this one. */
+export type PlaceTurn = { state: 'taken' } | { state: 'waiting'; holder: string | null; ahead: number };
 
 /** `settled`: answered, see the position. `late`: it is the time until which to wait. */
 export type AskEnd = 'settled' | 'late' | 'yield' | 'stop' | 'cancel';
@@ -230,6 +235,22 @@ export interface Host {
   nextEvent(strand: Strand, wanted: WantedEvent): Promise<PublishedEvent | Exclude<AskEnd, 'settled'>>;
   /** The run's turn in its group; only asked before its first step. */
   askForGroup(request: GroupRequest): Promise<GroupTurn | 'yield' | 'stop' | 'cancel'>;
+  /** Waits until the run has a place of its persona, and tells where it stands meanwhile. While it is held it waits for none. */
+  takePlace(
+    strand: Strand | null,
+    tell: (standing: Extract<PlaceTurn, { state: 'waiting' }>) => void,
+  ): Promise<'taken' | 'yield' | 'stop' | 'cancel'>;
+  /** Gives it up, whether it was taken or is waited for. */
+  leavePlace(): Promise<void>;
+  /**
+   * Waits until the persona of the run has budget again, and tells until when that is, in milliseconds since the epoch,
+   * and why. `yield` where the host cannot wait.
+   */
+  awaitDay(
+    strand: Strand,
+    key: string,
+    tell: (until: number, why: string) => void,
+  ): Promise<'go' | 'yield' | 'stop' | 'cancel'>;
   /** Waits until it is `untilMs` by the clock, or the run has to move; where the host cannot wait, `yield`. */
   sleep(strand: Strand, key: string, untilMs: number): Promise<Exclude<AskEnd, 'settled'>>;
   /** Runs a part of the walk whose effects can be cancelled on their own. */
@@ -310,6 +331,18 @@ export class PassingHost extends KeepingNoLines {
   }
 
   askForGroup(): Promise<GroupTurn | 'yield'> {
+    return Promise.resolve('yield');
+  }
+
+  takePlace(): never {
+    throw new Error('bug: a place is asked for where nothing can be waited for');
+  }
+
+  leavePlace(): never {
+    throw new Error('bug: a place is left where none is taken');
+  }
+
+  awaitDay(): Promise<'yield'> {
     return Promise.resolve('yield');
   }
 

@@ -18,6 +18,14 @@ export function stepKey(path: string, passes: readonly number[]): string {
   return `${path}@${passes.join('.')}`;
 }
 
+const IN_CLEAN_UP = /(?:^|\.)always(?:\.|@)/;
+
+/** Whether a step, or what it asks for, belongs to a clean-up. */
+export const isInCleanUp = (key: string): boolean => IN_CLEAN_UP.test(definitionPath(key));
+
+/** The step that asks a question; empty for those of the run itself, whose ids are no key. */
+export const keyOfQuestion = (id: string): string => (id.includes('@') ? (id.split(':')[0] ?? '') : '');
+
 /** Under which id Temporal knows the run of a handle, and back. */
 export const workflowIdOf = (handle: string): string => `sentinel/${handle}`;
 

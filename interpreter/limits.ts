@@ -14,9 +14,10 @@ import type { Definition, LoopConfig, Step } from '../language/model.ts';
 import { stricter } from '../language/permissions.ts';
 import { reasonAtLimit, type Answer, type Question } from '../language/events/question.ts';
 import { wait, type Walking } from './drive.ts';
+import { away } from './places.ts';
 import { shieldOf, type Gate, type Strand, type RunInput } from './host.ts';
 import type { Flow, Limit, RunBudget, RunLimits } from './effect.ts';
-import { type Walk, record } from './walk-state.ts';
+import { heldMs, type Walk, record } from './walk-state.ts';
 import { approvalsOf, unaskedOf } from './approval-rules.ts';
 import { ruleFor } from './program.ts';
 import { canonicalText } from '../language/canonical.ts';
@@ -113,11 +114,6 @@ export function extended({ position: { extensions } }: Walk, limit: Limit, bound
   return bound * (1 + (extensions[limit] ?? 0)) + (extensions[`more.${limit}`] ?? 0);
 }
 
-/** How long the run has been held so far, also while it is. */
-export function heldMs({ position: { pausedMs, paused }, host }: Walk): number {
-  return pausedMs + (paused === null ? 0 : host.now() - paused.since);
-}
-
 /** The clock without the time the run has been held. */
 export function runningMs(walk: Walk): number {
   return walk.host.now() - heldMs(walk);
@@ -190,7 +186,7 @@ export function* holdAtLimit(walk: Walk, limit: Limit): Walking<Flow | null> {
     // It is held before anything is waited for.
     const held = walk.host.hold(reasonAtLimit(limit), id);
     yield* askAtLimit(walk, limit, id);
-    gate = yield* wait(held);
+    gate = yield* away(walk, null, () => held);
   } while (gate === 'go' && isOpen(walk, id));
   switch (gate) {
     case 'go':

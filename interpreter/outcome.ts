@@ -159,7 +159,8 @@ function tallyFor({ input: { definition }, position: { tally } }: Walk): Tally {
 export function nestedInput(walk: Walk, effect: NestedEffect): RunInput {
   const { input } = walk;
   const library = { ...effect.library, ...input.library };
-  const { unset: _unset, root: _root, forks: _forks, ...own } = input;
+  // It is at work in the place of the run around it.
+  const { unset: _unset, root: _root, forks: _forks, places: _places, ...own } = input;
   return {
     ...own,
     ...defined({ unset: effect.unset, root: effect.root, forks: effect.forks }),

@@ -10,7 +10,7 @@ import type { JsonObject } from '../language/json.ts';
 import type { Step } from '../language/model.ts';
 import type { TokenUsage } from '../language/models/token-usage.ts';
 import type { Question, Settled } from '../language/events/question.ts';
-import type { CallAnswer, CompactionPlace, Effect, Flow, GroupPlace } from './effect.ts';
+import type { CallAnswer, CompactionPlace, Effect, Flow, GroupPlace, WithOthers } from './effect.ts';
 import type { Said, TurnCall, TurnOutcome, Usage, Variables } from './effect.ts';
 import type { Hold } from './holds.ts';
 import type { ItemsFrame } from './items-frame.ts';
@@ -108,6 +108,8 @@ export interface ModelFrame {
   waits: number;
   /** When the wait ends, once the run has continued as new in it. */
   restsUntil?: number;
+  /** The persona has used what it may use in a day. */
+  awaitsDay?: true;
   /** Why the turn cannot be taken, while the persona is asked about it, and since when by the run's clock. */
   held?: { failure: FailureInfo; since: number };
   /** Since when the persona is asked whether it may be asked at all, by the run's clock; and what the answer lets it. */
@@ -269,7 +271,7 @@ export interface Tally {
   lastPassed: boolean;
 }
 
-export interface Position {
+export interface Position extends WithOthers {
   version: typeof POSITION_VERSION;
   loop: LoopFrame;
   /** Every variable the run has set. */

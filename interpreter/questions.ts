@@ -12,27 +12,31 @@ import { canonicalText } from '../language/canonical.ts';
 import { type Json, type JsonObject, isJsonObject, valueFault, type ValueFault } from '../language/json.ts';
 import {
   type Answer,
+  type Approvers,
   type Choice,
   type Priority,
   type Question,
   type QuestionKind,
   answersKeptMax,
 } from '../language/events/question.ts';
+import { defined } from '../language/defined.ts';
+import { strangerFault, takeApproval, type Counts } from './approvers.ts';
 import { wait, type Walking } from './drive.ts';
 import { isCancelled, leftAround, shieldOf, type AskEnd, type Strand } from './host.ts';
 import type { Flow } from './effect.ts';
-import { record, type Walk } from './walk-state.ts';
+import { keyOfQuestion } from './keys.ts';
+import { heldMs, record, type Walk } from './walk-state.ts';
 import {
   countExtension,
   limitAsked,
   endingMs,
-  heldMs,
   holdAtLimit,
   limitReached,
   remainingMs,
   extensionFault,
   takeExtension,
 } from './limits.ts';
+import { away } from './places.ts';
 
 export interface Draft {
   id: string;
@@ -44,6 +48,8 @@ export interface Draft {
   show: Json;
   form?: JsonObject | undefined;
   assignee?: string | undefined;
+  /** In place of `assignee`. */
+  approvers?: Approvers | undefined;
   priority: Priority;
   expiresAt?: number | undefined;
   /** What the answer holds for, in full. */
@@ -70,7 +76,7 @@ export function* ask(walk: Walk, strand: Strand, draft: Draft): Walking<Verdict>
   const question = openQuestion(walk, draft.id) ?? (yield* pose(walk, strand, draft));
   if (question === null) return { flow: { kind: 'yield' } };
   for (;;) {
-    const end = yield* wait(walk.host.ask(strand, question, endOf(walk, strand, question)));
+    const end = yield* away(walk, strand, () => walk.host.ask(strand, question, endOf(walk, strand, question)));
     const verdict = yield* verdictOf(walk, strand, question, end);
     if (verdict !== null) return verdict;
   }
@@ -86,7 +92,8 @@ function* pose(walk: Walk, strand: Strand, draft: Draft): Walking<Question | nul
     choices,
     show,
     form = null,
-    assignee = walk.input.persona,
+    approvers,
+    assignee = approvers?.of.join(', ') ?? walk.input.persona,
     priority,
     expiresAt = null,
     about,
@@ -108,6 +115,7 @@ function* pose(walk: Walk, strand: Strand, draft: Draft): Walking<Question | nul
     askedAt: walk.host.now(),
     expiresAt,
     digest,
+    ...defined({ approvers }),
   };
   walk.position.questions.push(question);
   record(walk, { type: 'asked', key, question: { ...question, expiresAt: lastMoment(walk, strand, question) } });
@@ -207,11 +215,14 @@ function close(walk: Walk, question: Question, how: 'expired' | 'withdrawn'): vo
   // Several lines may have waited for one answer.
   if (!position.questions.includes(question)) return;
   position.questions = position.questions.filter((other) => other !== question);
-  record(walk, { type: how, key: keyOf(id), id, open: position.questions.length, held: position.paused !== null });
+  record(walk, {
+    type: how,
+    key: keyOfQuestion(id),
+    id,
+    open: position.questions.length,
+    held: position.paused !== null,
+  });
 }
-
-/** Questions of the run itself have ids that are no key. */
-export const keyOf = (id: string): string => (id.includes('@') ? (id.split(':')[0] ?? '') : '');
 
 /** Taking up an answer: what is refused, and what an accepted one leaves in the position. */
 
@@ -220,8 +231,10 @@ export interface AnswerRequest {
   choice: Choice;
   note?: string;
   data?: Json;
-  /** The persona that answers. */
+  /** Who answers. */
   by: string;
+  /** Absent: that of `by`. */
+  counts?: Counts;
   /** The digest of the question that was seen; a question that changed since is not answered. */
   digest?: string;
 }
@@ -231,6 +244,8 @@ export interface AnswerReply {
   answer: Answer;
   /** It had been answered before, and this is the first answer. */
   already: boolean;
+  /** Of a question to several: how many have to approve besides; absent: the question is answered. */
+  missing?: number;
 }
 
 /** What a client is told; no failure of the run, which goes on waiting. */
@@ -288,7 +303,7 @@ export function refusalOf(walk: Walk, request: AnswerRequest): Refusal | null {
       `"${choice}" is no choice of "${id}"; choose one of ${question.choices.join(', ')}`,
     );
   }
-  const fault = choice === 'extend' ? extensionFault(id, data) : null;
+  const fault = strangerFault(question, request) ?? (choice === 'extend' ? extensionFault(id, data) : null);
   if (fault !== null) return refuse('ANSWER_INVALID', fault);
   return choice === 'edit' ? editRefusal(question, data) : null;
 }
@@ -340,14 +355,17 @@ export function takeAnswer(walk: Walk, request: AnswerRequest): AnswerReply {
   const { position, host } = walk;
   const question = position.questions.find((open) => open.id === request.id);
   if (question === undefined) throw new Error(`bug: no open question "${request.id}"`);
+  const counted = takeApproval(walk, question, request);
+  if (counted !== null) return counted;
   const { id, choice, note = null, data = null, by } = request;
-  const answer: Answer = { choice, note, data, by, at: host.now() };
+  const { approvals } = question;
+  const answer: Answer = { choice, note, data, by, at: host.now(), ...defined({ approvals }) };
   takeExtension(walk, id, answer);
   position.questions = position.questions.filter((open) => open !== question);
   position.answered = [...position.answered, { id, digest: question.digest, answer }].slice(-answersKeptMax);
   record(walk, {
     type: 'answered',
-    key: keyOf(id),
+    key: keyOfQuestion(id),
     id,
     answer,
     open: position.questions.length,

@@ -1,6 +1,6 @@
 /** Whether a step that failed is tried again: as its `retry` says, and as far as that can help. */
 import { entryOf } from '../language/catalogue.ts';
-import { isPermanent, type FailureInfo } from '../language/failure.ts';
+import { isHeldBack, isPermanent, type FailureInfo } from '../language/failure.ts';
 import type { Retry, Step } from '../language/model.ts';
 import { isRetryable } from '../language/stated-failures.ts';
 import type { Place } from './effect.ts';
@@ -13,6 +13,7 @@ export function retryOf(step: Step): Retry | null {
 }
 
 export function isTriedAgain({ catalogue }: RunInput, step: Step, place: Place, failure: FailureInfo): boolean {
+  if (isHeldBack(failure)) return true;
   const retry = retryOf(step);
   if (retry === null || (place.attemptsLeft ?? 0) === 0 || isPermanent(failure)) return false;
   if (retry.on !== undefined) return retry.on.includes(failure.code);

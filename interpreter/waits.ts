@@ -1,8 +1,8 @@
 /** Time that passes while nothing is done: how long a wait lasts, and rests that outlast their run. */
-import { wait, type Walking } from './drive.ts';
+import type { Walking } from './drive.ts';
 import { isCancelled, type Gate, type Strand, shieldOf, type WantedEvent } from './host.ts';
-import { type Walk, record } from './walk-state.ts';
-import { heldMs, holdAtLimit, limitReached, remainingMs } from './limits.ts';
+import { heldMs, type Walk, record } from './walk-state.ts';
+import { holdAtLimit, limitReached, remainingMs } from './limits.ts';
 import type { Step, WatchStep } from '../language/model.ts';
 import { labelOf, readApproval, readEventPattern } from './build-effect.ts';
 import { finish } from './results.ts';
@@ -14,6 +14,7 @@ import { isJsonObject, type Json } from '../language/json.ts';
 import { watchTimeoutMs } from '../language/limits.ts';
 import { eventNameBytesMax, valueOfEvent, type PublishedEvent } from '../language/events/published-event.ts';
 import type { Effect, Flow, Reply, Place } from './effect.ts';
+import { away, resting } from './places.ts';
 
 /** A time by the clock that moves on while the run is held; `held`: how long it had been when the time was set. */
 export function deadline(walk: Walk, until: number, held: number): () => number {
@@ -30,6 +31,7 @@ export function* takeRest(
   key: string,
   ms: number,
   frame: { restsUntil?: number },
+  isOwnLoop = false,
 ): Walking<Gate> {
   if (isCancelled(strand)) return 'cancel';
   const until = frame.restsUntil ?? walk.host.now() + ms;
@@ -38,8 +40,8 @@ export function* takeRest(
     delete frame.restsUntil;
     return 'go';
   }
-  const end = yield* wait(walk.host.rest(key, left, strand));
-  if (end === 'carry') {
+  const end = yield* resting(walk, strand, { ms: left, isOwnLoop }, () => walk.host.rest(key, left, strand));
+  if (end === 'carry' || (end === 'yield' && walk.lines !== undefined)) {
     frame.restsUntil = until;
     return 'yield';
   }
@@ -138,7 +140,7 @@ export function* catchEvent(
       ...(own === undefined ? {} : { isOwn: true as const }),
       untilMs: earlier(until?.() ?? null, endOfTime(walk, strand)),
     };
-    const end = yield* wait(walk.host.nextEvent(strand, wanted));
+    const end = yield* away(walk, strand, () => walk.host.nextEvent(strand, wanted));
     if (typeof end !== 'string' && own !== undefined) return { event: end };
     if (typeof end !== 'string') {
       // A sibling may have taken it while it was on its way to this line.

@@ -17,6 +17,17 @@ export interface Anchor {
   block: BlockFrame;
 }
 
+/** Lines of execution of a run that takes a place of its persona (places.ts). */
+export interface Lines {
+  /** Those that have not ended; one that waits for branches is none. */
+  open: number;
+  waiting: number;
+  /** Those that cannot go on before the run has a place. */
+  wanting: number;
+  /** A place is being left. */
+  leaving?: Promise<void>;
+}
+
 /** What one walk works with. `position` is moved in place. */
 export interface Walk {
   input: RunInput;
@@ -24,6 +35,8 @@ export interface Walk {
   host: Host;
   /** The field that stands for a variable where it is used as text, by variable. */
   textFields: ReadonlyMap<string, string>;
+  /** Of a run that takes a place of its persona, where its host can wait for one. */
+  lines?: Lines | undefined;
   /** Segments in flight. */
   segments?: number;
   /** Of a segment: where its strand stands. */
@@ -63,4 +76,11 @@ export function setVariable(walk: Walk, strand: Strand, name: string, value: Jso
 export function rootStrand(walk: Walk): Strand {
   const { loop, own } = walk.position;
   return { path: '', passes: [], frame: { loop }, own, outer: [], cancelled: false, within: null };
+}
+
+/** How long the run has been held so far, also while it is, or waits for its place or a day. */
+export function heldMs({ position: { pausedMs, paused, place, day }, host }: Walk): number {
+  if (place?.since !== undefined) return (place.held ?? 0) + Math.max(0, host.now() - place.since);
+  if (day !== undefined) return day.held + Math.max(0, host.now() - day.since);
+  return pausedMs + (paused === null ? 0 : host.now() - paused.since);
 }

@@ -7,14 +7,18 @@
  * part of the position.
  */
 import { findCommand } from '../language/catalogue.ts';
-import { isJsonObject, type Json } from '../language/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import type { SentinelStep } from '../language/model.ts';
 import type { Effect, NestedEffect, Place } from './effect.ts';
 import type { RunInput, Strand } from './host.ts';
+import { scopesOf } from './edited-paths.ts';
+import type { Position } from './position.ts';
 import { stepsAt } from './program.ts';
 import type { Walk } from './walk-state.ts';
 
 const ROOT = '@root';
+/** In a run that goes on from where another stood, until it has workspaces of its own: the handle of that one. */
+const LEFT_BY = '@leftBy';
 
 /** Absolute; undefined: the project. */
 export function rootAt(
@@ -29,8 +33,8 @@ export function rootAt(
 
 /** The workspace that the run has opened itself, or was given for its own; undefined where it has none now. */
 export function ownRoot({ position }: Pick<Walk, 'position'>): string | undefined {
-  const root = position.own[ROOT];
-  return typeof root === 'string' ? root : undefined;
+  const { [ROOT]: root, [LEFT_BY]: others } = position.own;
+  return typeof root === 'string' && others === undefined ? root : undefined;
 }
 
 /** `root`: absolute; null: the project. */
@@ -40,6 +44,38 @@ export function goTo({ own }: Pick<Strand, 'own'>, root: string | null): void {
 
 /** Whether the run has said where it works, be it the project. */
 export const hasGone = ({ position }: Pick<Walk, 'position'>): boolean => Object.hasOwn(position.own, ROOT);
+
+/** Where a fork begins, whose workspaces are those of the run `of`. `root`: where that one worked, if it said nothing else. */
+export function leaveWorkspaces(position: Position, of: string, root?: string): void {
+  const { own } = position;
+  if (root !== undefined && !Object.hasOwn(own, ROOT)) own[ROOT] = root;
+  if (rootsIn({ position }).length > 0) own[LEFT_BY] = of;
+}
+
+export interface LeftWorkspaces {
+  /** The run that they are of. */
+  of: string;
+  roots: string[];
+}
+
+/** Null where the run has nothing to take over. */
+export function leftWorkspaces({ position }: Pick<Walk, 'position'>): LeftWorkspaces | null {
+  const of = position.own[LEFT_BY];
+  return typeof of === 'string' ? { of, roots: [...new Set(rootsIn({ position }))] } : null;
+}
+
+/** `taken`: by the root of the other run, its own. */
+export function takeWorkspaces({ position }: Pick<Walk, 'position'>, taken: JsonObject): void {
+  for (const own of scopesOf({ position })) {
+    const root = own[ROOT];
+    const now = typeof root === 'string' ? taken[root] : undefined;
+    if (now !== undefined) own[ROOT] = now;
+  }
+  delete position.own[LEFT_BY];
+}
+
+const rootsIn = (walk: Pick<Walk, 'position'>): string[] =>
+  scopesOf(walk).flatMap(({ [ROOT]: root }) => (typeof root === 'string' ? [root] : []));
 
 /** A command that opens or closes a workspace moves the line that performed it. */
 export function followCommand({ input }: Walk, strand: Strand, effect: Effect, result: Json): void {

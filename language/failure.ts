@@ -3,6 +3,7 @@
  * then ends the run. It is data everywhere except inside an activity, where it is thrown as
  * `Failure` (world/failures/failures.ts).
  */
+import { HELD_BACK } from './held-back.ts';
 import { SHELL_COMMAND } from './catalogue.ts';
 import type { JsonObject } from './json.ts';
 import type { Definition, Step } from './model.ts';
@@ -46,6 +47,9 @@ export function withDefaults(inner: Definition, around: Definition['defaults']):
   return failOn === inner.defaults?.shell?.failOn ? inner : { ...inner, defaults: { shell: { failOn } } };
 }
 
+/** Of what has not begun, because it is not its turn: it waits, and is done then. */
+export const isHeldBack = ({ code }: Pick<FailureInfo, 'code'>): boolean => HELD_BACK.has(code);
+
 /** A persona ended the run here: no `onError` and no retry stands against it. */
 export const isAbort = ({ code }: FailureInfo): boolean => code === 'RUN_ABORTED';
 
@@ -79,6 +83,10 @@ export const FAILURE_CODES = {
   EVENT_RESERVED: { title: 'A step tried to publish an event that says where it is from', retryable: false },
   EVENT_NOT_STATED: 'A command published an event that its system does not state',
   EXECUTION_NOT_FOUND: { title: 'There is no background process with that execution id', retryable: false },
+  EXPORT_INVALID: { title: 'What was exported is not whole', retryable: false },
+  EXPORT_SECRET: { title: 'What is to be exported holds a secret', retryable: false },
+  EXPORT_UNTRUSTED: { title: 'An export is signed by an unknown key', retryable: false },
+  EXPORT_VERSION: { title: 'An export is of another version of the format', retryable: false },
   EXPRESSION_FAILED: 'An expression could not be evaluated',
   FAILURE_NOT_STATED: 'A command failed with a code that nobody states',
   FILE_CHANGED: 'A file was changed by somebody else while a step edited it',
@@ -105,6 +113,7 @@ export const FAILURE_CODES = {
   MODEL_CALLS_WRONG: 'A model called commands wrongly several times in a row',
   MODEL_CONTENT_REFUSED: { title: 'A model or its provider declined to answer', retryable: false },
   MODEL_CONTEXT_TOO_LONG: { title: 'A conversation is longer than the window of its model', retryable: false },
+  MODEL_LAYER_IN_TRAINING: 'A layer that a model is to be used with is still in training',
   MODEL_NOT_ALLOWED: { title: 'A provider does not accept its key', retryable: false },
   MODEL_NOT_FOUND: { title: 'A model cannot be found', retryable: false },
   MODEL_OVERLOADED: 'A provider is overloaded',
@@ -124,6 +133,7 @@ export const FAILURE_CODES = {
   PATH_NOT_USABLE: 'A path could not be resolved',
   PATH_OUTSIDE_PROJECT: { title: "A path leads out of the run's project", retryable: false },
   PATH_PROTECTED: 'A path leads to a protected file or folder',
+  PERSONA_BUDGET_SPENT: 'A step waits, because its persona has used what it may use in a day',
   POLICY_REFUSED: { title: "A rule of the run's policy refuses what a step does", retryable: false },
   PROJECT_MISSING: "The run's project is not on this host",
   QUESTION_UNKNOWN: 'A run does not ask this question',

@@ -104,6 +104,12 @@ export const tellsWaitingMax = 20;
 /** How long a provider may ask to be left alone: no step takes a year, and no clock counts much further. */
 export const restMsMax = 366 * 86_400_000;
 
+/** A run that rests for less keeps its place among those of its persona. */
+export const placeRestMin = 10_000;
+/** Runs of a persona that is a model that may be at work at the same time, unless a person says otherwise. */
+export const personaPlaces = 4;
+export const personaPlacesMax = 10_000;
+
 /** How long an `always` block may take, waiting for answers included. */
 export const cleanUpMs = 600_000;
 

@@ -15,6 +15,7 @@ import {
   LoopConfig,
   Milliseconds,
   Name,
+  Approvers,
   Retry,
   Rule,
   Safety,
@@ -23,7 +24,18 @@ import {
   Value,
 } from './settings.ts';
 
-export { Budget, Concurrency, EscalationRule, LoopConfig, Retry, Rule, Safety, Trigger, Value } from './settings.ts';
+export {
+  Approvers,
+  Budget,
+  Concurrency,
+  EscalationRule,
+  LoopConfig,
+  Retry,
+  Rule,
+  Safety,
+  Trigger,
+  Value,
+} from './settings.ts';
 
 const Common = {
   name: Name.optional(),
@@ -137,6 +149,8 @@ export const ApprovalStep = z.strictObject({
   form: z.record(z.string(), Value).optional(),
   /** The persona that is asked; the run's own when absent. */
   assignee: z.string().min(1).optional(),
+  /** Several who are asked, in place of `assignee`. */
+  approvers: Approvers.optional(),
   /** What counts as answered when nobody did within `timeoutMs`. */
   onTimeout: z.enum(['reject', 'approve', 'fail']).optional(),
   ...Common,

@@ -99,6 +99,15 @@ export const Safety = z.strictObject({
 });
 export type Safety = z.infer<typeof Safety>;
 
+/** Several who are asked one question. */
+export const Approvers = z.strictObject({
+  /** Personas and groups. */
+  of: z.array(z.string().min(1)).min(1),
+  /** How many different persons of them have to approve. */
+  atLeast: z.number().int().positive().optional(),
+});
+export type Approvers = z.infer<typeof Approvers>;
+
 /** Retries of one step: `attempts` counts the first try; waits grow by `factor` up to `maxBackoffMs`. */
 export const Retry = z.strictObject({
   attempts: z.number().int().min(1).max(1000),

@@ -10,6 +10,7 @@ import type { Saving } from '../prisma/store/contract/sentinel-contract.ts';
 import { Failure } from '../world/failures/failures.ts';
 import { asStored, refuseBeyond } from './brought.ts';
 import type { Context } from './command.ts';
+import { withFiles } from './named-definitions.ts';
 
 /**
  * As it is stored. `isDraft`: it may say more of itself than a definition does, which is left out; `dropped` names that.
@@ -23,7 +24,11 @@ export async function readBrought(
   const { definition: written, dropped } =
     isDraft && isJsonObject(given) ? withoutDraftKeys(given) : { definition: given, dropped: [] };
   const handed: Handed = { written };
-  const stored = await referredDefinitions(context.store, referring(handed), context.run);
+  const stored = await referredDefinitions(
+    withFiles(context.store, context.commands.catalogue),
+    referring(handed),
+    context.run,
+  );
   const read = readStarted(handed, context.commands.catalogue, Object.fromEntries(stored));
   if ('fault' in read) throw new Failure('DEFINITION_INVALID', read.fault);
   refuseBeyond(read.definition, context.commands.catalogue, context);

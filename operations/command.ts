@@ -12,9 +12,11 @@ import type { Caller, Door } from './caller.ts';
 import type { StepCheckpoints } from './checkpoints/step-checkpoints.ts';
 import type { Leases, LeaseTerms, LeaveLease } from './lease-terms.ts';
 import type { Metrics } from './metrics.ts';
+import type { Embed } from '../world/models/embedding.ts';
 import type { Predicted, SimulatedWorld } from './predicted.ts';
 import type { BackgroundProcesses } from './shell/background.ts';
 import type { Keeping } from './shell/request.ts';
+import type { Training } from './training.ts';
 import type { Tx } from './tx.ts';
 import type { Secrets, TakesSecrets } from './secrets/secrets.ts';
 import type { Confinement } from '../language/permissions.ts';
@@ -75,6 +77,8 @@ export interface RunPort {
     verb: RunVerb,
     said: { reason: string; id: string; byModelOf?: string },
   ): Promise<Told | null>;
+  /** Tells a run to look again for what it waits for. Resolves also where there is no such run any more. */
+  wake(handle: string): Promise<void>;
   /** Of a run that has ended, too, while its history is kept. */
   asks(handle: string): Promise<RunAsks>;
   /** The first answer counts. Null: the run has ended. */
@@ -155,6 +159,9 @@ export interface Context extends CommandContext, Words {
 export interface WorkerParts {
   background: BackgroundProcesses;
   metrics: Metrics;
+  /** Vectors of texts by the model that the project names for it. */
+  embed: Embed;
+  training: Training;
 }
 
 /** What a command knows of its system (system.ts). */
@@ -184,6 +191,10 @@ export interface Command<Params = unknown, Result extends Json = Json> extends C
   word?: Word;
   /** Parameters that name a run of which it says or does something: a model names none of other projects. */
   runParams?: readonly string[];
+  /** `file`: the parameter that names the file of a definition; `definition`: the one that holds what stands in such a file. */
+  definitionFile?: { file: string; definition: string };
+  /** What it says is of the process that performs it: called by a person, it is the step of a run, which a worker performs. */
+  ofWorker?: true;
   /** It only begins a process, which goes on after the step. */
   isBackground?(params: JsonObject): boolean;
   /** Its process outlives its worker, and the next attempt goes on with it. */

@@ -9,6 +9,7 @@ import { Failure } from '../world/failures/failures.ts';
 import { toolNameProblems } from '../language/models/tool-names.ts';
 import { durationIn } from '../language/references/times.ts';
 import { defined } from '../language/defined.ts';
+import { noEmbedding } from '../world/models/embedding.ts';
 import { CallsWithin } from './calls-within.ts';
 import { callerOf, doorOf, type Door } from './caller.ts';
 import type { Command, CommandContext, Context, WorkerParts } from './command.ts';
@@ -16,6 +17,7 @@ import type { LeaseTerms, LeaveLease } from './lease-terms.ts';
 import { processMetrics } from './metrics.ts';
 import { CommandTx } from './command-tx.ts';
 import { BackgroundProcesses } from './shell/background.ts';
+import { noTraining } from './training.ts';
 import { wordCommands, wordsOver, type WordCommands } from './words.ts';
 
 export interface Registry {
@@ -51,7 +53,14 @@ export interface RegistryParts extends Partial<WorkerParts> {
 
 export function createRegistry(
   commands: readonly Command[],
-  { metrics = processMetrics, background = new BackgroundProcesses(), changing, planned = {} }: RegistryParts = {},
+  {
+    metrics = processMetrics,
+    background = new BackgroundProcesses(),
+    embed = noEmbedding,
+    training = noTraining,
+    changing,
+    planned = {},
+  }: RegistryParts = {},
 ): Registry {
   const indexed = (list: readonly Command[]): Index => indexOf(commands, list, planned);
   let at = indexed(changing?.list() ?? NONE);
@@ -66,7 +75,7 @@ export function createRegistry(
     if (command === undefined) throw changing?.missing(name) ?? notFound(catalogue, name);
     return command;
   };
-  const worker: WorkerParts = { metrics, background };
+  const worker: WorkerParts = { metrics, background, embed, training };
   const registry: Registry = {
     get catalogue() {
       return now().catalogue;

@@ -11,8 +11,14 @@ export interface Verb {
   summary: string;
   command: string;
   args?: readonly string[];
-  /** Where each item of a list that it gives holds a definition: `--run` runs the first of them. */
-  starts?: readonly string[];
+  /** Where each item of a list that it gives holds a definition, or the id that one is saved under: `--run` runs the first of them. */
+  starts?: { definition: readonly string[]; id: readonly string[] };
+}
+
+/** `sentinel SYSTEM WORDS …` starts a run: `args` are the inputs of the definition that come without a name, all others are options. */
+export interface Run {
+  definition: string;
+  args?: readonly string[];
 }
 
 export interface CommandQueue {
@@ -24,7 +30,7 @@ export interface CommandQueue {
 
 /** Quick commands that find what the names behind a model's `+` mean, in files that the provider can read. */
 export interface ModelLayers {
-  /** Gets `{ name }`, and answers with `{ path, scale }`; null: there is no such layer. */
+  /** Gets `{ name }`, and answers with `{ path, scale }`, and `base`, the SHA-256 of the model's file, where it is for one alone; null: there is no such layer. */
   layer: string;
   /** Gets `{ persona }`, and answers with a list of the same; null: the persona has none. */
   genome: string;
@@ -33,6 +39,8 @@ export interface ModelLayers {
 export interface Background {
   everyMs: number;
   command: string;
+  /** Of the engine's own: performed only where the configuration names a model that makes vectors. */
+  needs?: 'embedding';
 }
 
 /** How something that a worker makes stands, for `doctor`. */
@@ -75,7 +83,11 @@ export interface System {
   settings?: z.ZodType;
   prepares?: Preparation;
   layers?: ModelLayers;
+  /** A quick command that says for whom somebody answers: gets `{ personaId }`, and answers with a list of `{ among, person }`. */
+  answersFor?: string;
   verbs?: { readonly [verb: string]: Verb };
+  /** What is started where the word behind the system's name is none of its verbs. */
+  run?: Run;
 }
 
 export const defineSystem = (system: System): System => system;

@@ -4,6 +4,7 @@
  * project (runs/own/port-to-worker.ts), a step and a model.
  */
 import { defined } from '../language/defined.ts';
+import type { Approvers } from '../language/events/question.ts';
 import type { Json, JsonObject } from '../language/json.ts';
 
 export interface Abortable {
@@ -28,6 +29,7 @@ export interface RunQuestion {
   show: Json;
   form: JsonObject | null;
   assignee: string;
+  approvers?: Approvers | undefined;
   expiresAt: number | null;
   digest: string;
 }

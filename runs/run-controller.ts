@@ -1,13 +1,14 @@
 /** The port through which commands control runs. A run of whose end the store does not know yet is answered for by Temporal. */
-import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { RunPort } from '../operations/command.ts';
 import { Failure } from '../world/failures/failures.ts';
-import type { ControlVerb } from '../workflows/messages/messages.ts';
+import { SIGNALS, workflowIdOf, type ControlVerb } from '../workflows/messages/messages.ts';
 import { ClientError } from './client-error.ts';
 import { cancelRun, updateRun } from './steer-run.ts';
 
-export function runController(client: Client): Pick<RunPort, 'control'> {
+export function runController(client: Client): Pick<RunPort, 'control' | 'wake'> {
   return {
+    wake: (handle) => wakeRun(client, handle),
     async control(handle, verb, { reason, id, byModelOf }) {
       try {
         if (verb === 'cancel') {
@@ -29,6 +30,15 @@ export function runController(client: Client): Pick<RunPort, 'control'> {
       }
     },
   };
+}
+
+/** A run that has ended needs no waking. */
+export async function wakeRun(client: Pick<Client, 'workflow'>, handle: string): Promise<void> {
+  try {
+    await client.workflow.getHandle(workflowIdOf(handle)).signal(SIGNALS.event);
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
 }
 
 function saidWith(verb: ControlVerb, reason: string, byModelOf: string | undefined): string | boolean | undefined {

@@ -15,7 +15,9 @@ import {
   type ScheduleOptions,
 } from '@temporalio/client';
 import { entriesFor } from '../language/catalogue.ts';
+import { withFiles } from '../operations/named-definitions.ts';
 import { givenHandleFault } from './handles.ts';
+import { personaFault } from '../language/persona-id.ts';
 import { startValues } from '../language/inputs/declared-inputs.ts';
 import { inputFault } from '../language/inputs/refused-inputs.ts';
 import type { JsonObject } from '../language/json.ts';
@@ -35,6 +37,7 @@ import {
   collectLibrary,
   environmentFor,
   faultOfInputs,
+  placesFor,
   policiesFor,
   summaryOf,
   type RunServices,
@@ -165,7 +168,8 @@ async function optionsOf(parts: RunServices, request: ScheduleRequest): Promise<
   const catchupWindowMs = Math.max(CATCHUP_WINDOW_MIN_MS, request.catchupWindowMs ?? CATCHUP_WINDOW_MS);
   const read = readCron(cron, timeZone);
   if (!read.ok) throw new ClientError('USAGE', `The schedule cannot be made: ${read.finding}.`);
-  const library = await collectLibrary(parts.store, request);
+  refuseFault(personaFault(persona));
+  const library = await collectLibrary(withFiles(parts.store, parts.catalogue), request);
   refuseFault(inputFault(definition, request.inputs, Object.values(library)));
   const inputs: JsonObject = { ...startValues(definition), ...request.inputs };
   // No run has this handle: the values stay for as long as the schedule may need them.
@@ -185,6 +189,7 @@ async function optionsOf(parts: RunServices, request: ScheduleRequest): Promise<
     catalogue: entriesFor(parts.catalogue, [definition, ...Object.values(library)]),
     policies: policiesFor(parts, request),
     env,
+    places: await placesFor(parts.store, persona),
     origin: { type: 'schedule', schedule: id },
     level: START_LEVEL,
   });

@@ -9,6 +9,7 @@
  */
 import { outsideSeq, type RunEvent, type RunFinished, type StepStarted } from '../language/events/run-event.ts';
 import type { Run, Store } from '../prisma/store/contract/contract.ts';
+import { placesOf } from '../prisma/store/contract/persona-contract.ts';
 import { everyEvent } from '../prisma/store/runs/every-event.ts';
 
 export interface OutsideEnd {
@@ -25,7 +26,8 @@ export interface Settled {
   steps: number;
 }
 
-type Parts = Pick<Store, 'events' | 'inbox'>;
+type Reading = Pick<Store, 'events' | 'inbox'>;
+type Parts = Reading & Pick<Store, 'leases'>;
 
 /** What is said of an end by who finds only its code. */
 const messages = {
@@ -41,10 +43,17 @@ export function endInReason(reason: string): Pick<OutsideEnd, 'code' | 'message'
     : null;
 }
 
-export async function settleRun(store: Parts, run: Run, end: OutsideEnd): Promise<Settled> {
-  const { handle } = run;
+/** `wake`: tells a run that its place among those of its persona is free. */
+export async function settleRun(
+  store: Parts,
+  run: Run,
+  end: OutsideEnd,
+  wake: (handle: string) => Promise<void>,
+): Promise<Settled> {
+  const { handle, persona } = run;
   const [asked, begun] = await Promise.all([store.inbox.open(handle), begunIn(store, handle)]);
   await store.events.append(handle, lastEvents(run, end, asked, begun));
+  await Promise.all((await store.leases.leave(placesOf(persona), handle)).map(wake));
   return { questions: asked.length, steps: begun.open.length };
 }
 
@@ -54,7 +63,7 @@ interface Begun {
   isBrought: boolean;
 }
 
-async function begunIn(store: Parts, handle: string): Promise<Begun> {
+async function begunIn(store: Reading, handle: string): Promise<Begun> {
   const open = new Map<string, StepStarted>();
   let isBrought = false;
   for await (const event of everyEvent(store, handle)) {

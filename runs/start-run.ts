@@ -4,12 +4,14 @@
  */
 import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy, type Client } from '@temporalio/client';
 import type { RunPort } from '../operations/command.ts';
+import { withFiles } from '../operations/named-definitions.ts';
 import { Failure } from '../world/failures/failures.ts';
 import { blocksOf } from '../language/blocks.ts';
 import { entriesFor, type Catalogue } from '../language/catalogue.ts';
 import { reservedHandleFault } from '../language/events/reserved-events.ts';
 import { startValues } from '../language/inputs/declared-inputs.ts';
 import { inputFault } from '../language/inputs/refused-inputs.ts';
+import { personaFault } from '../language/persona-id.ts';
 import { faultOfValues, type JsonObject, type ValueFault } from '../language/json.ts';
 import type { Definition, Step } from '../language/model.ts';
 import type { Policy } from '../language/policy/policy.ts';
@@ -112,8 +114,10 @@ async function startAs(handle: string, parts: RunServices, request: StartRequest
   const { store, client, taskQueue } = parts;
   const { definition, project, persona, origin, continueEvery, from, inherited } = request;
   refuseFault(reservedHandleFault(handle));
+  // Background work is owned by the system's task, which no persona can be called.
+  if (!isByEngine(request) && request.startedBy !== 'background') refuseFault(personaFault(persona));
   const workflowId = workflowIdOf(handle);
-  const library = await collectLibrary(store, request);
+  const library = await collectLibrary(withFiles(store, parts.catalogue), request);
   if (parts.isElsewhere !== true) await checkSandbox([definition, ...Object.values(library)]);
   const inputs = inputsTaken(request, library);
   const policies = policiesFor(parts, request);
@@ -148,6 +152,7 @@ async function startAs(handle: string, parts: RunServices, request: StartRequest
           policies,
           env,
           continueEvery,
+          places: inherited === undefined ? await placesFor(store, persona) : undefined,
           origin,
           level: START_LEVEL,
         }) satisfies StartInput,
@@ -164,6 +169,15 @@ async function startAs(handle: string, parts: RunServices, request: StartRequest
     throw error;
   }
   return { handle, workflowId, isNew };
+}
+
+/** A run that a step starts is at work for the one whose step that is, and takes no place besides. */
+export async function placesFor(
+  { personaLimits }: Pick<Store, 'personaLimits'>,
+  persona: string,
+): Promise<true | undefined> {
+  const limits = await personaLimits.of(persona);
+  return (limits?.places ?? null) === null ? undefined : true;
 }
 
 /** Its project's, and its own. */
@@ -259,12 +273,12 @@ type LibraryRequest = Pick<StartRequest, 'definition' | 'known' | 'library' | 'p
  * loop that nothing bounds, as when a definition was stored again since, is refused.
  */
 export async function collectLibrary(
-  store: Store,
+  { definitions }: Pick<Store, 'definitions'>,
   { definition, known, library: given, persona, project }: LibraryRequest,
 ): Promise<{ [name: string]: Definition }> {
   const find = async (name: string): Promise<Definition | undefined> => {
     if (given !== undefined) return Object.hasOwn(given, name) ? given[name] : undefined;
-    return known?.(name) ?? (await store.definitions.find(name, { persona, project }))?.definition;
+    return known?.(name) ?? (await definitions.find(name, { persona, project }))?.definition;
   };
   const reached = await reachedDefinitions(referencesOf(definition), find, referencesOf);
   const unbounded = unboundedReference(definition, (name) => reached.get(name));
@@ -344,7 +358,8 @@ export function runStarter(parts: RunServices): RunPort {
         ...asked,
         inherited: await inheritedBy(parts.store, handed, { inherited, offered, ...seeker }),
       };
-      const stored = library ?? Object.fromEntries(await referredDefinitions(parts.store, referring(handed), seeker));
+      const named = withFiles(parts.store, parts.catalogue);
+      const stored = library ?? Object.fromEntries(await referredDefinitions(named, referring(handed), seeker));
       const read = readStarted(handed, parts.catalogue, stored);
       if ('fault' in read) throw new Failure('RUN_NOT_STARTED', read.fault);
       const { tools } = request.inherited.limits.brought ?? {};

@@ -124,6 +124,21 @@ function runCampaign() {
   );
 }
 
+const skippedStatus = 77;
+
+/** From data to a layer in another home while whoever takes part is killed, with a tiny model. */
+function runGenomeProof() {
+  if (!program('typescript/bin/tsc', '-p', 'test/genome-proof/tsconfig.json')) return false;
+  const { status } = call(process.execPath, [
+    'dist/test/genome-proof/main.js',
+    '--quick',
+    '--seed',
+    String(turn() + 1),
+  ]);
+  if (status === skippedStatus) totals.skipped.push('genome-proof (no trainer)');
+  return status === 0 || status === skippedStatus;
+}
+
 function reportBudget() {
   const words = `${stage} took ${(seconds / 60).toFixed(1)} of its ${minutes} minutes: ${took.join(', ')}`;
   const isOver = only === null && !argv.includes('--all') && seconds > minutes * 60;
@@ -139,6 +154,7 @@ if (stage === 'test' || !existsSync(join(root, 'dist', '.built')))
 if (stage === 'test') checkSources();
 if (part !== undefined) process.stdout.write(`\n── of the tests that take turns: part ${part}\n`);
 for (const project of projects) runProject(project);
+if (stage === 'systems') step('genome-proof', runGenomeProof);
 if (campaignMinutes > 0) step('campaign', runCampaign);
 
 const seconds = Math.round((Date.now() - startedAt.getTime()) / 1000);

@@ -22,6 +22,7 @@ import { askOverSocket, reachOf, inspectProxy } from './inspect-reach.ts';
 import { inspectFailing } from './inspect-failing.ts';
 import { asked, inspectRows } from './inspect-rows.ts';
 import { inspectProjectWorkers, inspectWorker } from './inspect-worker.ts';
+import { trainerEntry } from './inspect-trainer.ts';
 import { findPresentTemporal, onPath } from './temporal/temporal-binary.ts';
 
 const ANSWER_MAX_MS = 3000;
@@ -50,7 +51,7 @@ export async function inspectServices(
       ? []
       : asked(config.database.url, (store) => inspectFailing(config, store, workflowIdOf)),
   ]);
-  const own = [inspectNode(), inspectDependencies(config), inspectProxy(env)];
+  const own = [inspectNode(), inspectDependencies(config), inspectProxy(env), trainerEntry(config.cacheDir)];
   const entries = [...own, await inspectProcesses(), ...answers.flatMap((found) => found ?? [])];
   return { ok: entries.every(({ ok }) => ok), entries };
 }

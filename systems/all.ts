@@ -1,8 +1,10 @@
 /** Every system that comes with the engine: the one list of them, a line each. */
 export { chat } from './chat/system.ts';
 export { code } from './code/system.ts';
+export { cycle } from './cycle/system.ts';
 export { data } from './data/system.ts';
 export { datasets } from './datasets/system.ts';
+export { genome } from './genome/system.ts';
 export { git } from './git/system.ts';
 export { health } from './health/system.ts';
 export { inbox } from './inbox/system.ts';

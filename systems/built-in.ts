@@ -54,7 +54,7 @@ export async function preparedStandings(store: Store, settings: SystemSettings):
 
 /** What they do again and again, each with the command that is performed. */
 export const builtInBackground = builtInSystems.flatMap(({ name: system, background = {} }) =>
-  Object.entries(background).map(([task, { everyMs, command }]) => ({ system, task, everyMs, command })),
+  Object.entries(background).map(([task, stated]) => ({ system, task, ...stated })),
 );
 
 /** Those that know layers of models. */

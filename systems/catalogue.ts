@@ -5,9 +5,11 @@
  */
 import * as z from 'zod';
 import type { Catalogue } from '../language/catalogue.ts';
+import { defined } from '../language/defined.ts';
 import type { JsonObject } from '../language/json.ts';
+import type { Command } from '../operations/command.ts';
 import { checkedParametersOf, resultOf } from '../operations/parameters.ts';
-import type { Verb } from '../operations/system.ts';
+import type { Run, Verb } from '../operations/system.ts';
 import { builtInCommands, builtInRegistry, builtInSystems } from './built-in.ts';
 
 export function builtInCatalogue(): Catalogue {
@@ -37,23 +39,33 @@ function settingsSchema(settings: z.ZodType): JsonObject {
   return schema as JsonObject;
 }
 
+export interface CommandOutline extends Pick<Command, 'definitionFile' | 'ofWorker'> {
+  name: string;
+  description: string | null;
+  /** Its doors name agents. */
+  isForAgents: boolean;
+}
+
 export interface SystemOutline {
   name: string;
   summary: string;
-  commands: { name: string; description: string | null; /** Its doors name agents. */ isForAgents: boolean }[];
+  commands: CommandOutline[];
   verbs: { readonly [verb: string]: Verb };
+  run?: Run;
 }
 
 /** By name. */
 export function builtInOutline(): readonly SystemOutline[] {
-  return builtInSystems.map(({ name, summary, commands, verbs = {} }) => ({
+  return builtInSystems.map(({ name, summary, commands, verbs = {}, run }) => ({
     name,
     summary,
-    commands: commands.map(({ name: command, description = null, doors }) => ({
+    commands: commands.map(({ name: command, description = null, doors, definitionFile, ofWorker }) => ({
       name: command,
       description,
       isForAgents: doors?.includes('agent') === true,
+      ...defined({ definitionFile, ofWorker }),
     })),
     verbs,
+    ...defined({ run }),
   }));
 }

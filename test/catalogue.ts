@@ -1,7 +1,7 @@
 /** What the product passes to whatever reads or runs a definition: the built-in commands. */
 import { builtInCatalogue, builtInSettings } from '../systems/catalogue.ts';
 import type { BuiltIn } from '../runs/commands/built-in.ts';
-import type { Named } from '../client/read-definition.ts';
+import type { Named } from '../world/definitions/definition-files.ts';
 
 export const catalogue = builtInCatalogue();
 

@@ -29,26 +29,36 @@ export interface LayersParts {
 const LAYERS_HANDLE = '@layers';
 const callMs = 10_000;
 
-const Layer = z.strictObject({ path: z.string().min(1), scale: z.number() });
+const Layer = z.strictObject({ path: z.string().min(1), scale: z.number(), base: z.string().exactOptional() });
 const Layers = z.array(Layer);
+/** It is not there yet: asked again then. */
+const Later = z.strictObject({ waitMs: z.number().positive(), because: z.string() });
 
 /** Models that find layers, too. */
 export function withLayers(models: Models, parts: LayersParts): Pick<Models, 'resolve' | 'turn'> {
-  const layers = parts.known.length === 0 ? undefined : layersBy(parts);
+  const isAsked = parts.known.length > 0;
   return {
-    resolve: (asked, needs, at) => models.resolve(asked, needs, layers === undefined ? at : { ...at, layers }),
+    resolve: (asked, needs, at) =>
+      models.resolve(asked, needs, isAsked ? { ...at, layers: layersBy(parts, at.run) } : at),
     turn: (...asked) => models.turn(...asked),
   };
 }
 
-export function layersBy(parts: LayersParts): LayerResolver {
+/** `run`: which asks. */
+export function layersBy(parts: LayersParts, run = LAYERS_HANDLE): LayerResolver {
   const ask = async <Found>(what: keyof ModelLayers, params: Record<string, string>, shape: z.ZodType<Found>) => {
     const [[, name] = []] = Object.entries(params);
     for (const known of parts.known) {
-      const answer = await performed(parts, known, known[what], params);
+      const answer = await performed({ ...parts, run }, known, known[what], params);
       if (answer === null) continue;
       const read = shape.safeParse(answer);
       if (read.success) return read.data;
+      const later = Later.safeParse(answer);
+      if (later.success) {
+        const { waitMs: retryAfterMs, because } = later.data;
+        const layer = what === 'layer' ? `the layer "${name}"` : `the genome of "${name}"`;
+        throw new TurnError({ kind: 'layer-in-training', layer, retryAfterMs }, because);
+      }
       throw unusable(`${known[what]} answered with what is no layer for "${name}" (${z.prettifyError(read.error)})`);
     }
     const of = parts.known.map(({ system }) => system).join(', ');
@@ -63,7 +73,7 @@ export function layersBy(parts: LayersParts): LayerResolver {
 const unusable = (finding: string): TurnError => new TurnError({ kind: 'unsupported', what: 'adapters' }, finding);
 
 async function performed(
-  { store, registry, runs, project }: LayersParts,
+  { store, registry, runs, project, run }: LayersParts & { run: string },
   { system }: KnownLayers,
   command: string,
   params: Record<string, string>,
@@ -71,7 +81,7 @@ async function performed(
   const session = store.session();
   try {
     const context = quickContext({
-      run: { handle: LAYERS_HANDLE, project, persona: system, definitionHash: '' },
+      run: { handle: run, project, persona: system, definitionHash: '' },
       caller: { kind: 'background', name: system },
       key: command,
       store,

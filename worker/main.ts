@@ -17,6 +17,7 @@ import { openStore } from '../prisma/store/open-store.ts';
 import { closeInherited } from '../services/processes/own-descriptors.ts';
 import { abortable, onceAborted, onEndSignals } from '../services/processes/end-signals.ts';
 import { loadBundle } from '../runs/bundle.ts';
+import { trainingWith } from '../runs/commands/training.ts';
 import {
   type Config,
   connectionOptions,
@@ -242,8 +243,7 @@ async function serve(serving: Serving): Promise<void> {
     limits: project.config.limits,
     project: config.project?.folder ?? null,
     policies: project.policies,
-    checkpoints: config.checkpoints ? config.home : null,
-    kept: keptRoot(config.home),
+    ...inHome(config, models),
     graceMs: config.graceMs,
     underWay,
     watch,
@@ -270,6 +270,13 @@ async function serve(serving: Serving): Promise<void> {
     await Promise.all([triggers?.close(), models.close(), project.close(), notifier?.close(), besides?.close()]);
   }
 }
+
+/** What lies there and outlives the process. */
+const inHome = (config: Config, models: ReturnType<typeof openModels>) => ({
+  checkpoints: config.checkpoints ? config.home : null,
+  kept: keptRoot(config.home),
+  training: trainingWith(config, models),
+});
 
 const NOTHING: Partial<ReturnType<typeof besideRuns>> = {};
 

@@ -8,6 +8,7 @@ import { isGrpcServiceError, ServiceError, WorkflowNotFoundError, type Client } 
 import type { RunStarted } from '../language/events/run-event.ts';
 import type { Run, Store } from '../prisma/store/contract/contract.ts';
 import { isAway } from '../prisma/store/connection/unavailable.ts';
+import { wakeRun } from '../runs/run-controller.ts';
 import { settleRun, type OutsideEnd } from '../runs/settle-run.ts';
 import { workflowIdOf } from '../workflows/messages/messages.ts';
 import type { EndRefused } from './run-recorder.ts';
@@ -17,7 +18,7 @@ const findingMax = 300;
 
 export interface RefusedRunParts {
   client: Pick<Client, 'workflow'>;
-  store: Pick<Store, 'runs' | 'events' | 'inbox'>;
+  store: Pick<Store, 'runs' | 'events' | 'inbox' | 'leases'>;
   say: (text: string) => void;
 }
 
@@ -29,7 +30,7 @@ export function refusedRunEnder({ client, store, say }: RefusedRunParts): EndRef
     say(`${handle} is ended: RECORD_REFUSED: ${message}`);
     try {
       await whenAnswered(() => terminate(client, handle, end.code));
-      await whenAnswered(() => settle(store, handle, start, end));
+      await whenAnswered(() => settle({ client, store }, handle, start, end));
     } catch (refusal) {
       say(`the end of ${handle} was not recorded (${refusal instanceof Error ? refusal.message : String(refusal)})`);
     }
@@ -45,13 +46,13 @@ async function terminate(client: RefusedRunParts['client'], handle: string, reas
 }
 
 async function settle(
-  store: RefusedRunParts['store'],
+  { client, store }: Pick<RefusedRunParts, 'client' | 'store'>,
   handle: string,
   start: RunStarted | undefined,
   end: OutsideEnd,
 ): Promise<void> {
   const run = (await store.runs.find(handle)) ?? (await begun(store, handle, start));
-  if (run !== null && run.finishedAt === null) await settleRun(store, run, end);
+  if (run !== null && run.finishedAt === null) await settleRun(store, run, end, (other) => wakeRun(client, other));
 }
 
 /** A nested run has no row before its start is written: it gets one without what it was given. */

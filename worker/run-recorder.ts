@@ -194,10 +194,10 @@ export class RunRecorder {
     crashPoint('recorder.writing', { handle });
     for (;;) {
       try {
+        const slim = await Promise.all(events.map((event) => this.slim(event)));
+        if (lost === undefined) await this.store.events.append(handle, slim);
         // Somebody else goes on with the run.
-        if (lost !== undefined && !(await this.store.events.takeBack(handle, lost.from, lost.history))) return;
-        if (lost !== undefined) crashPoint('recorder.taken-back', { handle });
-        await this.store.events.append(handle, await Promise.all(events.map((event) => this.slim(event))));
+        else if (!(await this.store.events.takeBack(handle, lost.from, lost.history, slim))) return;
         crashPoint('recorder.written', { handle });
         break;
       } catch (error) {

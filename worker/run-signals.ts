@@ -1,19 +1,10 @@
-/** What a worker asks Temporal about runs that are not its own: to look for an event, and whether they still go on. */
+/** What a worker asks Temporal about runs that are not its own: whether they still go on. */
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { IsAwaited } from '../world/processes/kept/kept-processes.ts';
 import type { AskRun } from '../operations/shell/background.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { SEGMENT } from '../interpreter/contract.ts';
-import { SIGNALS, workflowIdOf } from '../workflows/messages/messages.ts';
-
-/** A run that has ended needs no waking. */
-export async function wakeRun(client: Client, handle: string): Promise<void> {
-  try {
-    await client.workflow.getHandle(workflowIdOf(handle)).signal(SIGNALS.event);
-  } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw error;
-  }
-}
+import { workflowIdOf } from '../workflows/messages/messages.ts';
 
 export function askRunOf(client: Client): AskRun {
   return async (handle) => {

@@ -22,6 +22,8 @@ import {
   makePrepared,
 } from '../systems/built-in.ts';
 import { commandQueue } from '../language/command-queue.ts';
+import { defined } from '../language/defined.ts';
+import { DayBudgets } from '../activities/limits/day-budgets.ts';
 import { Limiter, type LimitSettings } from '../activities/limits/limiter.ts';
 import type { Models } from '../world/models/open-models.ts';
 import { Shelf } from '../activities/turns/cassettes/shelf.ts';
@@ -44,11 +46,13 @@ import { type KnownLayers, type LayersParts, withLayers } from './layers.ts';
 import { fedFollower, type FollowedEvent } from './background/followers.ts';
 import { LostRuns } from './background/lost-runs.ts';
 import { say } from './say.ts';
+import type { Training } from '../operations/training.ts';
 import { standingOfRun } from '../runs/steer-run.ts';
 import { OwnExecutions, sealedSteps } from './own-executions.ts';
 import { refusedRunEnder } from './refused-runs.ts';
 import { type RecorderParts, RunRecorder } from './run-recorder.ts';
-import { askRunOf, askStepOf, wakeRun } from './run-signals.ts';
+import { askRunOf, askStepOf } from './run-signals.ts';
+import { wakeRun } from '../runs/run-controller.ts';
 import { SubscriberWaker } from './background/subscriber-waker.ts';
 import { StepsUnderWay } from './steps-under-way.ts';
 import type { LoopWatch } from './watchdog/loop-watch.ts';
@@ -104,6 +108,8 @@ export interface WorkerParts {
   kept?: string | undefined;
   /** The home in which states of projects are kept, before and after steps that may write; null or absent: none are taken. */
   checkpoints?: string | null;
+  /** What its commands train with; absent: nothing. */
+  training?: Training;
   /** Overrides for tests and benchmarks, e.g. `maxCachedWorkflows: 0`. */
   options?: Partial<WorkerOptions>;
 }
@@ -192,7 +198,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const recorder = new RunRecorder(store, recording({ client, endRefused, own, kept }));
   const checkpoints = checkpointsIn(parts);
   const background = new BackgroundProcesses(async (of) => checkpoints?.end(of));
-  const registry = builtInRegistry({ background, changing: parts.changing, settings: parts.settings }, parts.commands);
+  const registry = registryIn(parts, background);
   const starting = startingIn(parts, client, registry);
   const suspects = await suspecting(parts);
   const runs = runStarter(starting);
@@ -202,7 +208,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     runs,
     models: modelsIn(parts, { registry, runs }),
     checkpoints,
-    ...(parts.limits === undefined ? {} : { limiter: new Limiter(parts.limits, store.limits) }),
+    ...limiting(parts),
     shelf: new Shelf(store),
     recorded: (handle) => recorder.written(handle),
     kept,
@@ -240,6 +246,19 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
       await done;
     },
   };
+}
+
+const limiting = ({ limits, store }: WorkerParts): { limiter?: Limiter; days: DayBudgets } => ({
+  ...(limits === undefined ? {} : { limiter: new Limiter(limits, store.limits) }),
+  days: new DayBudgets(store.personaDays),
+});
+
+function registryIn(
+  { changing, settings, models, commands, training }: WorkerParts,
+  background: BackgroundProcesses,
+): Registry {
+  const parts = defined({ embed: models?.embed, training });
+  return builtInRegistry({ background, changing, settings, ...parts }, commands);
 }
 
 async function workersOf(parts: WorkerParts, given: Partial<WorkerOptions>): Promise<Worker[]> {
@@ -285,7 +304,7 @@ const NOTHING_BESIDE: Besides = { woken: () => 0, close: async () => undefined }
 
 /** What it does beside its tasks. */
 async function besides(
-  { store, feed, project, taskQueues, followers = [], tasks = [] }: WorkerParts & { feed: EventFeed },
+  { store, feed, project, taskQueues, models, followers = [], tasks = [] }: WorkerParts & { feed: EventFeed },
   client: Client,
   starting: RunServices,
   registry: Registry,
@@ -294,7 +313,7 @@ async function besides(
   const followed = [...builtInFollowers, ...followers].map((one) => fedFollower(parts, one));
   // From here on they hear, also of what is published before they are fed for the first time.
   for (const fed of followed) await store.cursors.open(fed);
-  const performing = await BackgroundTasks.open({ ...parts, starting, tasks: [...builtInBackground, ...tasks], say });
+  const performing = await BackgroundTasks.open({ ...parts, starting, tasks: [...ownTasks(models), ...tasks], say });
   const waker = new SubscriberWaker({ signals: store.signals, wake: (handle) => wakeRun(client, handle) });
   // Beside the worker of a project there is always that of the installation, which looks after all of them.
   const lost = taskQueues.some(isQueueOfProject) ? null : new LostRuns({ client, store });
@@ -306,6 +325,10 @@ async function besides(
     },
   };
 }
+
+/** What needs a model that makes vectors waits until one is named. */
+const ownTasks = (models: Models | undefined) =>
+  builtInBackground.filter(({ needs }) => needs !== 'embedding' || models?.embeds === true);
 
 /** Where the event loop is watched. */
 async function suspecting({ store, watch }: WorkerParts): Promise<SuspectSteps[]> {

@@ -25,7 +25,7 @@ import { record, type Walk } from '../interpreter/walk-state.ts';
 import { resultOf, type RunResult } from '../interpreter/outcome.ts';
 import { firstPosition, readPosition, type Position } from '../interpreter/position.ts';
 import { walkRun } from '../interpreter/walk/walk.ts';
-import { ownRoot } from '../interpreter/workspace.ts';
+import { leftWorkspaces, ownRoot } from '../interpreter/workspace.ts';
 import { keepWhatWasHeard, wasHeardNow } from './replay-order/last-in-turn.ts';
 import { cancelDetached } from './host/nested-run.ts';
 import { handleOf } from './messages/messages.ts';
@@ -34,7 +34,13 @@ import { runInputOf, startInputOf, type StartInput } from './messages/start-inpu
 import { standInFor, unreadFault } from './messages/unread-start.ts';
 import { refuseUnsealed } from './seal/refuse-unsealed.ts';
 import { TemporalHost } from './host/temporal-host.ts';
-import { beginInWorkspace, beginsInWorkspace, leaveWorkspace, type WorkspaceLeft } from './host/workspace.ts';
+import {
+  beginInWorkspace,
+  beginsInWorkspace,
+  leaveWorkspace,
+  takeOverWorkspaces,
+  type WorkspaceLeft,
+} from './host/workspace.ts';
 import { goOnInTasksOnly } from './replay-order/task-boundaries.ts';
 
 /**
@@ -55,7 +61,7 @@ export async function sentinel(start: StartInput, carried?: Position, target?: R
   const { walk, control } = host;
   if (position.seq === 0) recordStart(walk, given.origin);
   control.listen();
-  const held = refused ?? (beginsInWorkspace(walk) ? await beginInWorkspace(walk) : null);
+  const held = refused ?? (await goToWorkspaces(walk));
   const walkOn = (): Promise<Flow> =>
     held === null ? drive(walkRun(walk), () => host.suspended()) : Promise.resolve(held);
   let flow = await walkOn();
@@ -73,6 +79,13 @@ export async function sentinel(start: StartInput, carried?: Position, target?: R
   if (wasHeardNow(walk)) await keepWhatWasHeard(walk);
   // Its last step may have ended before the cancellation reached it: whoever cancelled was told that the run is.
   return end(host, left.flow.kind === 'done' && control.cancelled ? { ...left, flow: { kind: 'cancelled' } } : left);
+}
+
+/** Null: the run is where its steps work. */
+function goToWorkspaces(walk: Walk): Promise<Flow | null> | null {
+  if (beginsInWorkspace(walk)) return beginInWorkspace(walk);
+  const left = leftWorkspaces(walk);
+  return left === null ? null : takeOverWorkspaces(walk, left);
 }
 
 /** What it goes on with was looked at when it began. */
@@ -112,6 +125,9 @@ function recordStart(walk: Walk, origin: RunOrigin | undefined): void {
 async function end(host: TemporalHost, { flow, outputs: left }: WorkspaceLeft): Promise<RunResult> {
   const { walk, control } = host;
   const { position, input } = walk;
+  // Who waits for it is told before the end of the run is.
+  if (position.place !== undefined) await host.leavePlace();
+  delete position.place;
   const own = resultOf(walk, flow, host.now());
   const result = left === undefined ? own : { ...own, outputs: { ...left, ...own.outputs } };
   const notify = reportOf(input, result);

@@ -25,7 +25,9 @@ const WHEN_HELD = { queue: 'wait', skip: 'leave', cancel: 'end-earlier' } as con
 async function takeBackEnd({ runs, events }: Parts['store'], handle: string): Promise<void> {
   if (((await runs.find(handle))?.finishedAt ?? null) === null) return;
   const said = await events.latest(handle, ['run-started', 'group'], BEGINNINGS_LOOKED_AT);
-  const last = said.findLast((event) => event.type === 'run-started' || event.state === 'waiting');
+  const last = said.findLast(
+    (event) => event.type === 'run-started' || (event.state === 'waiting' && event.of === undefined),
+  );
   if (last !== undefined) await events.takeBack(handle, last.seq + 1, 0);
 }
 

@@ -18,6 +18,9 @@ import { readJsonText } from '../../language/read/text/json-text.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { Seeker } from '../../prisma/store/contract/sentinel-contract.ts';
 import { referredDefinitions } from '../../prisma/store/values/referred-definitions.ts';
+import { readStarted, referring, type Handed, type StartedProgram } from '../../language/read/started-program.ts';
+import { withFiles } from '../../operations/named-definitions.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { formFault } from '../../language/params/form.ts';
 
 const problemsShownMax = 20;
@@ -70,10 +73,33 @@ export async function readGivenDefinition(
 ): Promise<ReadDefinition> {
   const program = programOf(given.value);
   const parsed = typeof program === 'string' ? readJsonText(program) : undefined;
-  const stored = await referredDefinitions(store, parsed?.ok === true ? parsed.value : program, seeker);
+  const value = parsed?.ok === true ? parsed.value : program;
+  const stored = await orFault(referredDefinitions(withFiles(store, catalogue), value, seeker));
+  if (typeof stored === 'string') return { findings: [{ code: 'BAD_FILE_REFERENCE', path: '', message: stored }] };
   // What the run was started with is what its own definition means by a name.
   for (const name of Object.keys(given.library)) stored.delete(name);
   return readNestedDefinition(given, { catalogue, stored: Object.fromEntries(stored) });
+}
+
+/** What `sentinel/run` and `sentinel/start` would start. */
+export async function readGivenStart(
+  store: Pick<Store, 'definitions'>,
+  catalogue: Catalogue,
+  handed: Handed,
+  seeker: Seeker,
+): Promise<StartedProgram> {
+  const stored = await orFault(referredDefinitions(withFiles(store, catalogue), referring(handed), seeker));
+  return typeof stored === 'string' ? { fault: stored } : readStarted(handed, catalogue, Object.fromEntries(stored));
+}
+
+/** What is wrong with a file that a name leads to, in words. */
+async function orFault<Found>(found: Promise<Found>): Promise<Found | string> {
+  try {
+    return await found;
+  } catch (error) {
+    if (error instanceof Failure) return error.message;
+    throw error;
+  }
 }
 
 /** Of the text of a question. */

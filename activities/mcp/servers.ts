@@ -69,10 +69,10 @@ export class McpServers {
     }
     const connection = this.#connections.get(server);
     if (connection === undefined) throw new Error(`bug: the MCP server "${server}" is not configured`);
-    const { signal, timeoutMs } = context;
+    const { signal, timeoutMs, confinement } = context;
     const limits = { signal, timeoutMs };
     await this.#refuseChanged(connection, limits);
-    return callValue(command, await connection.call(name, params, limits));
+    return callValue(command, await connection.call(name, params, { ...limits, root: confinement?.root }));
   }
 
   async #refuseChanged(connection: McpConnection, limits: CallLimits): Promise<void> {

@@ -6,10 +6,12 @@ import { defined } from '../../language/defined.ts';
 import type { RunPort } from '../../operations/command.ts';
 import type { StepCheckpoints } from '../../operations/checkpoints/step-checkpoints.ts';
 import { quickContext } from '../../operations/quick-context.ts';
+import type { DayBudgets } from '../limits/day-budgets.ts';
 import { secretsOf } from '../../operations/secrets/secrets.ts';
 import { canBeKept } from '../../operations/shell/run-shell.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { KeptProcesses } from '../../world/processes/kept/kept-processes.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { keepState } from '../steps/checkpointed.ts';
 import type { KnownContext } from '../steps/perform-command.ts';
 import { runLine } from '../steps/shell-line.ts';
@@ -22,13 +24,25 @@ export interface ActingParts {
   checkpoints: StepCheckpoints | null;
   /** Absent: what is started ends with this worker. */
   kept?: KeptProcesses | undefined;
+  /** Absent: no persona has a budget of a day. */
+  days?: DayBudgets;
   beginsInSegments?: boolean;
 }
 
 export function actingSteps(parts: ActingParts): ActingSteps {
-  const { store, kept, checkpoints, beginsInSegments = true } = parts;
+  const { store, kept, checkpoints, days, beginsInSegments = true } = parts;
   return {
     canBegin: (effect) => (kept === undefined || !beginsInSegments ? Promise.resolve(false) : canBeKept(effect)),
+    async mayBegin({ persona }, { key }) {
+      try {
+        await days?.begin({ persona, key });
+        return true;
+      } catch (error) {
+        // Its activity is held back in the same way, and the run waits there.
+        if (error instanceof Failure) return false;
+        throw error;
+      }
+    },
     keepState: (run, { key, confinement, begun = 0 }, rows) =>
       keepState(
         checkpoints,

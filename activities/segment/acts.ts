@@ -34,6 +34,8 @@ export interface Act {
 export interface ActingSteps {
   /** Whether what it starts would outlive this worker. */
   canBegin(effect: ShellEffect): Promise<boolean>;
+  /** Counts it among what its persona may do in a day; false where that is spent. */
+  mayBegin(input: RunInput, effect: ShellEffect): Promise<boolean>;
   /** Keeps the state of the project before it; `rows` go out with the next commit. Null where none is kept. */
   keepState(input: RunInput, effect: ShellEffect, rows: RowSink): Promise<KeepEnd | null>;
   /** Rejects with `LeftBehind` where what it started goes on. */
@@ -118,6 +120,9 @@ export class Acts {
   async #claimed(effect: ShellEffect, act: UnderWay): Promise<Reply | GoesOn> {
     const { handle } = this.#input;
     const { key } = effect;
+    // It has its place by now: others that wait for one begin behind it.
+    if (effect.begun === undefined && !(await this.#steps.mayBegin(this.#input, effect)))
+      return { goesOn: true, isBegun: false };
     this.#hasBegun = true;
     const keepEnd = await this.#steps.keepState(this.#input, effect, this.#rows);
     this.#now?.sign();

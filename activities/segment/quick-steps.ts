@@ -3,8 +3,10 @@ import type { CommandContext, RunPort } from '../../operations/command.ts';
 import { quickContext } from '../../operations/quick-context.ts';
 import type { Registry } from '../../operations/registry.ts';
 import type { Session, Store } from '../../prisma/store/contract/contract.ts';
+import type { WaitingRows } from '../../prisma/store/contract/session-contract.ts';
 import type { Json } from '../../language/json.ts';
 import { defined } from '../../language/defined.ts';
+import type { DayBudgets } from '../limits/day-budgets.ts';
 import { useOf, type Limiter } from '../limits/limiter.ts';
 import type { RunInput } from '../../interpreter/host.ts';
 import type { Effect, Reply } from '../../interpreter/effect.ts';
@@ -18,7 +20,8 @@ import {
 } from '../../operations/secrets/secrets.ts';
 
 export interface QuickSteps {
-  perform(input: RunInput, session: Session, effect: Effect): Promise<Reply>;
+  /** `rows`: go out with the commit, and not before it. */
+  perform(input: RunInput, session: Session, effect: Effect, rows: WaitingRows): Promise<Reply>;
 }
 
 /** What happens around the work of a step: it may be refused before, and is watched meanwhile. */
@@ -32,12 +35,16 @@ export interface QuickParts {
   registry: Registry;
   runs: RunPort;
   limiter: Limiter | undefined;
+  /** Absent: no persona has a budget of a day. */
+  days: DayBudgets | undefined;
   around: AroundStep | undefined;
 }
 
-export function quickSteps({ store, registry, runs, limiter, around = unwatched }: QuickParts): QuickSteps {
+export function quickSteps({ store, registry, runs, limiter, days, around = unwatched }: QuickParts): QuickSteps {
   return {
-    async perform(input, session, effect) {
+    async perform(input, session, effect, rows) {
+      const begins = { persona: input.persona, key: effect.key };
+      await days?.check(begins, rows);
       switch (effect.type) {
         case 'command': {
           const { env } = input;
@@ -45,15 +52,18 @@ export function quickSteps({ store, registry, runs, limiter, around = unwatched 
           const params = unsealedFor(registry.find(effect.command), effect.params, secrets);
           const context = contextOf({ store, runs }, input, session, effect, secrets);
           const { handle } = input;
-          const work = (): Promise<Json> =>
-            around({ handle, key: effect.key }, () =>
+          const work = async (): Promise<Json> => {
+            await days?.beginQuick(begins, rows);
+            return around({ handle, key: effect.key }, () =>
               withMaskedFailures(secrets, () => registry.run(effect.command, params, context)),
             );
+          };
           const use = { id: useOf(input.handle, effect.key), timeoutMs: effect.timeoutMs, signal: never };
           const value = await (limiter?.tool(effect.command, use, work) ?? work());
           return { ok: true, value: secrets.results.json(value) };
         }
         case 'emit':
+          await days?.beginQuick(begins, rows);
           return {
             ok: true,
             value: await publishEvent(store, session, {

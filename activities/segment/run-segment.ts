@@ -24,6 +24,7 @@ import { walkStrand } from '../../interpreter/walk/walk.ts';
 import { defined } from '../../language/defined.ts';
 import type { Json } from '../../language/json.ts';
 import type { OpenSession, Store } from '../../prisma/store/contract/contract.ts';
+import { WaitingRows } from '../../prisma/store/contract/session-contract.ts';
 import { JournalConflict } from '../../prisma/store/contract/journal-conflict.ts';
 import { crashPoint } from '../../world/crash-points/crash-point.ts';
 import { lastingFailure } from '../steps/failures.ts';
@@ -107,6 +108,8 @@ class Segment {
   /** Of the segment, whichever attempt has set them. */
   readonly #had: Variables;
   readonly #startedAt = Date.now();
+  /** Of quick steps: what they lock is locked by the commit alone. */
+  readonly #rows = new WaitingRows();
   /** Variables by the commit before. */
   #committed: Variables;
   /** Commits of the segment so far. */
@@ -171,7 +174,7 @@ class Segment {
   #perform(effect: Effect): Promise<Reply> {
     const { quick } = this.#parts;
     return this.#commits
-      .quick((session) => quick.perform(this.#input, session, effect))
+      .quick((session) => quick.perform(this.#input, session, effect, this.#rows))
       .catch((error: unknown) => {
         throw lastingFailure(error, `${this.#input.handle} ${effect.key}`) ?? error;
       });
@@ -220,6 +223,7 @@ class Segment {
     const { key, seq, forget } = this.#request;
     const at = { handle, key };
     const settled = this.#acts?.settle(session);
+    for (const row of this.#rows.all.splice(0)) session.later(...row);
     const row = { ...(this.#result ?? this.#standing()), ...defined({ replies: settled?.replies }) };
     this.#count += 1;
     const count = this.#count;

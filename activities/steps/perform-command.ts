@@ -7,6 +7,7 @@ import type { StepCheckpoints } from '../../operations/checkpoints/step-checkpoi
 import type { Registry } from '../../operations/registry.ts';
 import { secretsOfCall, unsealedFor, withMaskedFailures, type Secrets } from '../../operations/secrets/secrets.ts';
 import type { OpenSession, Store } from '../../prisma/store/contract/contract.ts';
+import type { DayBudgets } from '../limits/day-budgets.ts';
 import { useOf, type Limiter } from '../limits/limiter.ts';
 import { runCall, secondTime } from '../turns/run-call.ts';
 import { checkpointed, keepState, type Writing, writingOf } from './checkpointed.ts';
@@ -21,14 +22,22 @@ export interface CommandParts {
   checkpoints: StepCheckpoints | null;
   /** Absent: nothing is limited. */
   limiter?: Limiter;
+  /** Absent: no persona has a budget of a day. */
+  days?: DayBudgets;
 }
 
 export type KnownContext = CommandContext & { secrets: Secrets };
 
 /** When it is its turn: nothing of it has happened before. */
-export function performCommand(parts: CommandParts, asked: Commanded, context: KnownContext): Promise<Json> {
-  const { run, key, timeoutMs, signal } = context;
-  const work = (): Promise<Json> => performAtOnce(parts, asked, context);
+export async function performCommand(parts: CommandParts, asked: Commanded, context: KnownContext): Promise<Json> {
+  const { run, key, timeoutMs, signal, attempt } = context;
+  const begins = { persona: run.persona, key };
+  // What its rate limit holds back has not begun.
+  if (attempt === 1) await parts.days?.check(begins);
+  const work = async (): Promise<Json> => {
+    if (attempt === 1) await parts.days?.begin(begins);
+    return performAtOnce(parts, asked, context);
+  };
   return parts.limiter?.tool(asked.command, { id: useOf(run.handle, key), timeoutMs, signal }, work) ?? work();
 }
 

@@ -18,6 +18,7 @@ import type {
 import type { Registry } from '../../operations/registry.ts';
 import { isAway } from '../../prisma/store/connection/unavailable.ts';
 import { Failure } from '../../world/failures/failures.ts';
+import type { DayBudgets, HeldToDay } from '../limits/day-budgets.ts';
 import { useOf, type Limiter } from '../limits/limiter.ts';
 import type { Models } from '../../world/models/open-models.ts';
 import { callsOf, textOf, type Message, type ToolCallBlock } from '../../world/models/port/message.ts';
@@ -68,16 +69,16 @@ export interface TurnParts {
   models: Pick<Models, 'resolve' | 'turn'> | null;
   /** Absent: nothing is limited. */
   limiter?: Limiter;
+  days?: Pick<DayBudgets, 'hold'>;
   /** Says whether a run answers from a cassette. Absent: none does. */
   shelf?: Pick<Shelf, 'of'>;
 }
 
-export interface TurnPlace {
+export interface TurnPlace extends HeldToDay {
   run: Pick<RunContext, 'handle' | 'project'>;
   /** The folder that the step works in, where that is not the project. */
   root?: string | undefined;
-  /** The key of who asks, and which attempt of the activity that is. */
-  asker: string;
+  /** Which attempt of the activity of who asks. */
   attempt: string;
   /** Who chose the model: no definition that a person wrote. */
   byModel?: boolean | undefined;
@@ -104,6 +105,7 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
   const isPaid = replay === null;
   const at = { handle: of.handle, key: place.asker };
   crashPoint('turn.begun', at);
+  if (isPaid) await parts.days?.hold(place, () => conversations.wasAsked(of, turn));
   const { answer: before, isFirst } = await conversations.claim(of, turn, place.attempt, { isRequest: isPaid });
   if (before !== null) {
     crashPoint('turn.taken-over', at);
@@ -223,7 +225,7 @@ async function ask(
       request.model,
       // Where calls are read out of the text, a model need not have tools of its own.
       { messages, ...options, ...(settings.parseToolCalls === true ? {} : { tools }) },
-      { project: place.run.project, byModel: place.byModel, signal },
+      { project: place.run.project, run: place.run.handle, byModel: place.byModel, signal },
     );
     const { rows, prompts } = await withContext(parts.store.conversations, request, place.run.handle, {
       rows: said.rows,

@@ -25,6 +25,7 @@ const CODES: Record<FailureKind, FailureCode> = {
   'bad-request': 'MODEL_REQUEST_REFUSED',
   'model-not-found': 'MODEL_NOT_FOUND',
   unsupported: 'MODEL_UNSUPPORTED',
+  'layer-in-training': 'MODEL_LAYER_IN_TRAINING',
 };
 
 /** An answer that was paid for, and that something of ours cannot take. */
@@ -41,6 +42,7 @@ export function turnFailure(failure: TurnFailure, prices: Prices | null): Failur
   if (status !== undefined) details['status'] = status;
   if (requestId !== undefined) details['requestId'] = requestId;
   if ('retryAfterMs' in failure && failure.retryAfterMs !== null) details['retryAfterMs'] = failure.retryAfterMs;
+  if ('layer' in failure) details['layer'] = failure.layer;
   if (spent !== undefined) details['spent'] = spentIn(spent, prices);
   return new Failure(CODES[kind], message, { details });
 }

@@ -49,6 +49,8 @@ export interface ApprovalResult extends AnyResult {
   note: string;
   data: Open;
   by: string;
+  /** Of `approvers`: who has approved. */
+  approvals: Open;
 }
 
 export interface NestedResult extends AnyResult {

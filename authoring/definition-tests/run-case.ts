@@ -16,7 +16,13 @@ import { defined } from '../../language/defined.ts';
 import { runScenario, STARTS_AT, type Outcome, type Scenario } from '../../interpreter/simulation/run-scenario.ts';
 import { Script } from '../../interpreter/simulation/script.ts';
 import { libraryOf } from '../../runs/library.ts';
-import { commandsOf, inProject, readDefinitionFile, type Known, type Named } from '../../client/read-definition.ts';
+import {
+  commandsOf,
+  inProject,
+  readDefinitionFile,
+  type Known,
+  type Named,
+} from '../../world/definitions/definition-files.ts';
 import { stage } from '../simulate/stage.ts';
 import { compareProblems, compareRun, type Difference } from './compare.ts';
 import { mistakesOf, type TestCase } from './test-file.ts';

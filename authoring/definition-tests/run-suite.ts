@@ -3,7 +3,8 @@ import { readdirSync, readFileSync, statSync, type Dirent } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { depthFault } from '../../language/json.ts';
 import { exactJson, withoutMark } from '../../language/numbers/exact-json.ts';
-import { filesAround, type Commands, type DefinitionFiles } from '../../client/read-definition.ts';
+import { filesAround } from '../../client/read-definition.ts';
+import type { Commands, DefinitionFiles } from '../../world/definitions/definition-files.ts';
 import { runTestCase, subjectOf, type CaseReport } from './run-case.ts';
 import { readCases, type TestCase } from './test-file.ts';
 

@@ -78,6 +78,8 @@ const Answer = z.strictObject({
   note: z.string().optional(),
   data: Value.optional(),
   by: z.string().optional(),
+  /** Where `by` is none of those that the question asks: for whom of them it answers. */
+  counts: z.strictObject({ among: z.string().min(1), person: z.string().min(1) }).optional(),
   afterMs: z.number().nonnegative().optional(),
 });
 
@@ -94,6 +96,10 @@ const Script = {
   groups: z
     .record(z.string().min(1), z.strictObject({ by: z.string().min(1), forMs: z.number().nonnegative().optional() }))
     .optional(),
+  /** The run takes places of its persona: how long, in milliseconds, other runs have them all, each time that it asks. */
+  places: z.array(z.number().nonnegative()).optional(),
+  /** For how many milliseconds the persona has used what it may use in a day, each time that the run asks. */
+  days: z.array(z.number().nonnegative()).optional(),
   holds: z.array(z.enum(['resume', 'stop', 'cancel'])).optional(),
 };
 

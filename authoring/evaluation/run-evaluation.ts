@@ -9,7 +9,7 @@ import { contentHash } from '../../prisma/store/values/content-hash.ts';
 import type { StoredEvaluation } from '../../prisma/store/evaluations/evaluation-contract.ts';
 import { ClientError, type StartOptions } from '../../client/client.ts';
 import type { OpenClient } from '../../client/open-client.ts';
-import type { Known } from '../../client/read-definition.ts';
+import type { Known } from '../../world/definitions/definition-files.ts';
 import { checkRun } from './checks.ts';
 import type { Evaluation, EvaluationInput } from './evaluation-file.ts';
 import { compare, summarize, type CaseResult, type Comparison, type EvaluationResult } from './summary.ts';

@@ -3,7 +3,7 @@ import { findCommand } from '../../language/catalogue.ts';
 import { builtInCatalogue } from '../../systems/catalogue.ts';
 import { blocksOf, withBlocks, withSteps } from '../../language/blocks.ts';
 import type { Definition, Step } from '../../language/model.ts';
-import type { Known } from '../../client/read-definition.ts';
+import type { Known } from '../../world/definitions/definition-files.ts';
 
 /** Some commands take a model as a parameter, as steps do. */
 const asksModel = (command: string): boolean => findCommand(builtInCatalogue(), command)?.asksModel === true;

@@ -14,7 +14,7 @@ import { runScenario, type Outcome } from '../../interpreter/simulation/run-scen
 import type { ScriptSource } from '../../interpreter/simulation/script.ts';
 import type { ScriptedRun } from '../../interpreter/simulation/world.ts';
 import { libraryOf } from '../../runs/library.ts';
-import type { Known } from '../../client/read-definition.ts';
+import type { Known } from '../../world/definitions/definition-files.ts';
 import { orderEvents } from '../../client/show/trace.ts';
 import { Overlay, type FileChange } from './overlay.ts';
 import { Predictions, type Predicting, type Prediction } from './predict.ts';

@@ -1,5 +1,6 @@
 /** What an engine does again after its process was killed while an agent was under way: paid turns, and calls. */
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { agentSteps } from '../definitions.ts';
 import { beginPeer, PEERS, type AgentPeer } from '../peer.ts';
@@ -69,9 +70,10 @@ interface KillParts {
 }
 
 async function killWorker(world: World, side: Side, { url, spec, afterMs }: KillParts): Promise<number> {
-  const own = { taskQueue: `kills-${side}-${spec.token}`, modelUrl: url };
+  const taskQueue = `kills-${side}-${spec.token}`;
+  const own = { taskQueue, modelUrl: url, home: join(world.stage.folder, taskQueue) };
   const first = await world.fork(side, own);
-  const workflowId = await begun(world, side, spec, own.taskQueue);
+  const workflowId = await begun(world, side, spec, taskQueue);
   await sleep(afterMs);
   await first.kill();
   const killedAt = performance.now();

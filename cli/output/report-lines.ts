@@ -2,8 +2,8 @@
 import type { RunOutcome, RunStatus } from '../../language/events/run-event.ts';
 import { previewOf, shortened } from '../../language/events/preview.ts';
 import type { Paint } from '../../client/show/paint.ts';
-import { groupWords } from '../../language/events/event-words.ts';
-import type { GroupReport, LeaseReport } from '../../client/lookup/run-places.ts';
+import { aheadWords, groupWords } from '../../language/events/event-words.ts';
+import type { GroupReport, LeaseReport, PlaceReport } from '../../client/lookup/run-places.ts';
 import type { FailingRun, RunReport } from '../../client/lookup/run-report.ts';
 import { durationText, oneLine } from '../../client/show/trace.ts';
 
@@ -34,6 +34,7 @@ export function reportLines(report: RunReport & { name?: string; failing?: Faili
     origin,
     reason,
     group,
+    place,
     leases = [],
     waits = [],
     underWay = [],
@@ -50,6 +51,7 @@ export function reportLines(report: RunReport & { name?: string; failing?: Faili
       `  it reached its limit ${paint.strong(limit)}; raise it in the definition, or see what the last pass did`,
     );
   if (group !== undefined) lines.push(`  ${group.state === 'taken' ? groupText(group) : paint.warn(groupText(group))}`);
+  if (place !== undefined) lines.push(`  ${place.state === 'taken' ? placeText(place) : paint.warn(placeText(place))}`);
   if (reason !== undefined) lines.push(`  held: ${oneLine(reason)}`);
   if (report.failing !== undefined) lines.push(...failingLines(report.failing, paint));
   for (const { step, label, since } of underWay)
@@ -84,6 +86,11 @@ function failingLines({ times, finding, remedy }: FailingRun, paint: Paint): str
 
 export function groupText({ name, state, behind, ahead }: GroupReport): string {
   return groupWords({ group: name, state, holder: behind ?? 'a run that is about to begin', ahead });
+}
+
+function placeText({ persona, places, state, ahead }: PlaceReport): string {
+  const one = `${places === 1 ? 'the one place' : `one of the ${places} places`} of ${persona}`;
+  return state === 'taken' ? `has ${one}` : `waits for ${one}${aheadWords(ahead)}`;
 }
 
 function leaseText({ name, capacity, state, behind, ahead }: LeaseReport): string {

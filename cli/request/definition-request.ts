@@ -5,7 +5,7 @@ import type { Definition } from '../../language/model.ts';
 import type { Policy } from '../../language/policy/policy.ts';
 import { hasErrors } from '../../language/problems.ts';
 import type { OpenClient } from '../../client/open-client.ts';
-import type { Known } from '../../client/read-definition.ts';
+import type { Known } from '../../world/definitions/definition-files.ts';
 import type { Output } from '../output/output.ts';
 import { projectConfig } from './project-config.ts';
 import { policyGiven, policyOption } from './policy-file.ts';

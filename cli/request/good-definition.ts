@@ -7,14 +7,8 @@ import { declaredInputs, type DeclaredInput } from '../../language/inputs/declar
 import type { Definition } from '../../language/model.ts';
 import { hasErrors } from '../../language/problems.ts';
 import { defined } from '../../language/defined.ts';
-import {
-  filesAround,
-  filesOfProject,
-  isPathGiven,
-  readDefinitionFile,
-  type Commands,
-  type Known,
-} from '../../client/read-definition.ts';
+import { filesAround, filesOfProject, isPathGiven } from '../../client/read-definition.ts';
+import { readDefinitionFile, type Commands, type Known } from '../../world/definitions/definition-files.ts';
 import type { ProjectConfig } from '../../services/config/project-config.ts';
 import { ConfigError } from '../../services/home/config-error.ts';
 import { PLAIN } from '../../client/show/paint.ts';

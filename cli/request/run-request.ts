@@ -6,7 +6,7 @@ import type { Definition } from '../../language/model.ts';
 import { BUILT_INS, isSafeName } from '../../language/expression/scope.ts';
 import { refuseFault } from '../../runs/client-error.ts';
 import { givenHandleFault } from '../../runs/handles.ts';
-import type { Known } from '../../client/read-definition.ts';
+import type { Known } from '../../world/definitions/definition-files.ts';
 import { readExactly } from './given-json.ts';
 import { usage } from './usage.ts';
 

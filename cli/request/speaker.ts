@@ -4,6 +4,7 @@
  * whoever it names (client/rights/within-step.ts).
  */
 import { Option } from 'commander';
+import { personaFault, personaIdFor } from '../../language/persona-id.ts';
 import { isWithinStep } from '../../client/rights/within-step.ts';
 import type { ProjectConfig } from '../../services/config/project-config.ts';
 import type { Output } from '../output/output.ts';
@@ -33,14 +34,19 @@ export async function speakerHere(
 }
 
 /** Who uses this machine: what is trusted on it is trusted in this name, whatever a project says. */
-export const userName = (): string => process.env['USER'] ?? 'local';
+export const userName = (): string => personaIdFor(process.env['USER'] ?? '') ?? 'local';
 
 /** Who it is where nobody is named, for the help. */
 export const SPEAKER_DEFAULT = 'the default persona of sentinel.config, then the user';
 
 /** `--by <persona>` and `--persona <id>`. */
 export const speakerOption = (flags: string, description: string): Option =>
-  new Option(flags, `${description} (default: ${SPEAKER_DEFAULT})`).argParser((name: string) => {
-    if (name.trim() !== '') return name;
-    throw usage(`${flags.split(' ', 1)[0] ?? flags} is empty; give the name of a persona.`);
+  personaOption(flags, `${description} (default: ${SPEAKER_DEFAULT})`);
+
+/** Where nobody is meant if nobody is named. */
+export const personaOption = (flags: string, description: string): Option =>
+  new Option(flags, description).argParser((name: string) => {
+    const fault = personaFault(name);
+    if (fault === null) return name;
+    throw usage(`${flags.split(' ', 1)[0] ?? flags}: ${fault.message}.`);
   });

@@ -9,6 +9,7 @@ import type { Output } from '../output/output.ts';
 import { policyGiven, policyOption } from '../request/policy-file.ts';
 import { readGoodDefinition } from '../request/good-definition.ts';
 import { handleFor, readInputs } from '../request/run-request.ts';
+import { personaOption } from '../request/speaker.ts';
 import { repeatable } from '../request/usage.ts';
 import { defined } from '../../language/defined.ts';
 
@@ -33,7 +34,7 @@ export function forkOptions(command: Command): Command {
     )
     .option('--edit <file>', 'continue with this definition; steps that are open at that point must keep their places')
     .option('--id <handle>', 'the handle of the new run (default: a new one)')
-    .option('--persona <id>', "who the new run belongs to (default: the old run's)")
+    .addOption(personaOption('--persona <id>', "who the new run belongs to (default: the old run's)"))
     .option('--host <name>', 'run on the workers of this host (default: where the old run ran)')
     .addOption(policyOption('rules besides those of the old run'))
     .option('--detach', 'print the handle and return');

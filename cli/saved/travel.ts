@@ -7,7 +7,7 @@ import { ClientError } from '../../client/client.ts';
 import type { OpenClient } from '../../client/open-client.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { projectFolder } from '../request/run-request.ts';
-import { speakerHere, speakerOption } from '../request/speaker.ts';
+import { personaOption, speakerHere, speakerOption } from '../request/speaker.ts';
 import { withClient } from '../request/with-client.ts';
 import { canAsk } from '../trust/ask-trust.ts';
 import { withProject } from '../../services/config/project-file.ts';
@@ -67,7 +67,7 @@ export function defineImport(command: Command): void {
       'Saves what an export holds, after it has shown what would change. Asks on a terminal; elsewhere only --yes does it, and without it nothing is saved.',
     )
     .argument('<file>', 'the export, in the project')
-    .option('--persona <id>', 'whose it is from then on')
+    .addOption(personaOption('--persona <id>', 'whose it is from then on'))
     .option('--yes', 'do it without being asked')
     .addHelpText(
       'after',

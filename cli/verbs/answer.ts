@@ -75,7 +75,11 @@ async function answer(given: string, words: readonly string[], options: Options)
       ...data,
     });
     output.object({ ok: true, ...reply });
-    output.line(reply.already ? `${standingText(reply)}.` : `${reply.id} of ${reply.handle}: ${reply.answer.choice}.`);
+    const { missing } = reply;
+    const more = missing === undefined ? '' : `; ${missing} more ${missing === 1 ? 'has' : 'have'} to approve`;
+    output.line(
+      `${reply.already ? standingText(reply) : `${reply.id} of ${reply.handle}: ${reply.answer.choice}`}${more}.`,
+    );
   });
 }
 

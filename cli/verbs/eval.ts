@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { hasErrors } from '../../language/problems.ts';
 import { ClientError } from '../../client/client.ts';
 import type { OpenClient } from '../../client/open-client.ts';
-import type { Commands } from '../../client/read-definition.ts';
+import type { Commands } from '../../world/definitions/definition-files.ts';
 import type { Evaluation } from '../../authoring/evaluation/evaluation-file.ts';
 import type { EvaluationOutcome, EvaluationRequest } from '../../authoring/evaluation/run-evaluation.ts';
 import { EXIT } from '../output/exit-codes.ts';

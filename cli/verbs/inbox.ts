@@ -23,7 +23,7 @@ interface Options {
 export function define(verb: Command): void {
   verb
     .description('Shows the questions of runs and the messages to personas, newest first.')
-    .option('--persona <id>', 'only items for this persona')
+    .option('--persona <id>', 'only items for this persona, and questions to those it answers for')
     .option('--all', 'also show answered, expired and seen items')
     .option('--clear', `mark all messages as seen; questions stay open (default persona: ${SPEAKER_DEFAULT})`)
     .argument('[verb]')
@@ -159,7 +159,11 @@ function showHead(
   line(`${mark} ${paint.strong(oneLine(message))}  ${paint.dim(`${priority}, for ${persona}, ${state}`)}`);
 }
 
-function showTimes({ state, expiresAt, answer }: InboxItem, { line }: Output): void {
+function showTimes({ state, expiresAt, answer, approvers, approvals = [] }: InboxItem, { line }: Output): void {
+  if (approvers !== undefined && state === 'open')
+    line(
+      `    ${approvers.atLeast} of ${approvers.of.join(', ')} have to approve${approvals.length === 0 ? '' : `; approved by ${approvals.map(({ by }) => by).join(', ')}`}`,
+    );
   if (expiresAt !== null && state === 'open') line(`    until ${new Date(expiresAt).toISOString()}`);
   if (answer !== null)
     line(`    ${answer.choice} by ${answer.by}${answer.note === null ? '' : `: ${oneLine(answer.note)}`}`);

@@ -29,7 +29,7 @@ interface Holder {
 export function define(command: Command): void {
   command
     .description(
-      'Shows who has a place in a lease and who waits for one: runs in the groups of their definitions, and steps in the leases that their commands ask for. Those that wait are in the order in which they have their turn.',
+      'Shows who has a place in a lease and who waits for one: runs in the groups of their definitions and among those of their persona that are at work, and steps in the leases that their commands ask for. Those that wait are in the order in which they have their turn.',
     )
     .addHelpText(
       'after',

@@ -5,7 +5,8 @@ import type { RunOutcome, RunStatus } from '../../language/events/run-event.ts';
 import type { Run, RunQuery } from '../../client/contract/shown.ts';
 import { durationText } from '../../client/show/trace.ts';
 import type { FailingRun } from '../../client/lookup/run-report.ts';
-import type { GroupReport } from '../../client/lookup/run-places.ts';
+import { aheadWords, dayWords } from '../../language/events/event-words.ts';
+import type { GroupReport, PlaceReport, RunPlaces } from '../../client/lookup/run-places.ts';
 import { waitingBelow } from '../../client/lookup/waiting-runs.ts';
 import { openOutput } from '../output/output.ts';
 import { statusText } from '../output/report-lines.ts';
@@ -64,13 +65,15 @@ async function list(options: Options): Promise<void> {
     const runs = await client.list(query);
     const under = runs.filter((run) => run.status === 'running').map(({ handle }) => handle);
     const [waiting, failing] = await Promise.all([waitingBelow(client, under), client.failing(runs)]);
-    const groups = await client.groupsOf(
+    const places = await client.placesOfRuns(
       runs.flatMap(({ handle, finishedAt }) => (finishedAt === null ? [handle] : [])),
     );
     output.object(
       runs.map((run) =>
         documentOf(run, {
-          group: groups.get(run.handle) ?? null,
+          group: places.get(run.handle)?.group ?? null,
+          place: places.get(run.handle)?.place ?? null,
+          budgetAt: places.get(run.handle)?.budgetAt ?? null,
           waiting: waiting.get(run.handle) ?? [],
           failing: failing.get(run.handle) ?? null,
           webUrl: client.webUrl(run.handle),
@@ -84,7 +87,7 @@ async function list(options: Options): Promise<void> {
     const rows = runs.map((run) => [
       run.handle,
       run.name,
-      `${statusText(run, output.paint)}${groupNote(groups.get(run.handle))}${waiting.has(run.handle) ? output.paint.warn(', a nested run waits') : ''}${failing.has(run.handle) ? output.paint.bad(', stands still') : ''}`,
+      `${statusText(run, output.paint)}${placesNote(run, places.get(run.handle))}${waiting.has(run.handle) ? output.paint.warn(', a nested run waits') : ''}${failing.has(run.handle) ? output.paint.bad(', stands still') : ''}`,
       durationText((run.finishedAt ?? now) - run.startedAt),
       new Date(run.startedAt).toISOString().slice(0, 19).replace('T', ' '),
     ]);
@@ -93,13 +96,21 @@ async function list(options: Options): Promise<void> {
   });
 }
 
-function groupNote(group: GroupReport | undefined): string {
-  if (group === undefined) return '';
-  return group.state === 'taken' ? `, has ${group.name}` : `, waits for ${group.name}`;
+const NOWHERE: RunPlaces = { group: null, place: null, budgetAt: null };
+
+function placesNote({ persona }: Run, { group, place, budgetAt }: RunPlaces = NOWHERE): string {
+  const ofGroup = group === null ? '' : group.state === 'taken' ? `, has ${group.name}` : `, waits for ${group.name}`;
+  const ofPersona =
+    place?.state === 'waiting' ? `, waits for a place of ${place.persona}${aheadWords(place.ahead)}` : '';
+  const ofDay = budgetAt === null ? '' : `, ${dayWords(persona, budgetAt)}`;
+  return ofGroup + ofPersona + ofDay;
 }
 
 interface Besides {
   group: GroupReport | null;
+  place: PlaceReport | null;
+  /** Until when it waits for the budget of its persona; in milliseconds since the epoch. */
+  budgetAt: number | null;
   waiting: readonly string[];
   failing: FailingRun | null;
   webUrl: string | null;

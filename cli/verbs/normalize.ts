@@ -25,8 +25,9 @@ Examples:
 }
 
 async function normalize(file: string, output: Output): Promise<number> {
-  const [{ filesAround, readDefinitionFile }, { inOrder }, { commandsIn }] = await Promise.all([
+  const [{ filesAround }, { readDefinitionFile }, { inOrder }, { commandsIn }] = await Promise.all([
     import('../../client/read-definition.ts'),
+    import('../../world/definitions/definition-files.ts'),
     import('../../language/read/key-order.ts'),
     import('../request/project-config.ts'),
   ]);

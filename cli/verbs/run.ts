@@ -16,7 +16,7 @@ import type { OpenClient } from '../../client/open-client.ts';
 import { problemLines } from '../../client/show/problem-lines.ts';
 import { defined } from '../../language/defined.ts';
 
-interface Options {
+export interface RunOptions {
   json?: boolean;
   project: string;
   input: string[];
@@ -31,16 +31,17 @@ interface Options {
   replay?: string;
 }
 
-export async function define(command: Command, argv: readonly string[]): Promise<void> {
+/** What every verb says that starts a run and follows it. */
+export const ENDS_WITH =
+  'Exit code 0 completed, 1 failed or stopped by a limit, 2 problems or usage, ' +
+  '3 waiting for an answer (away from a terminal), 130 cancelled. Ctrl-C detaches; a second one cancels the run.';
+
+/** How a run is started, whatever its definition. */
+export const addRunOptions = (command: Command): Command =>
   command
-    .description(
-      'Starts a run and follows it to its end. Exit code 0 completed, 1 failed or stopped by a limit, 2 problems or usage, ' +
-        '3 waiting for an answer (away from a terminal), 130 cancelled. Ctrl-C detaches; a second one cancels the run.',
-    )
-    .argument('<definition>', 'the file of a definition, or its name')
-    .option('--project <dir>', 'the folder that the run works in', '.')
     .addOption(inputOption())
     .option('--input-file <file>', 'inputs as a JSON object')
+    .option('--project <dir>', 'the folder that the run works in', '.')
     .addOption(speakerOption('--persona <id>', 'owner of the run'))
     .option('--id <handle>', 'the handle of the run (default: a new one)')
     .addOption(policyOption())
@@ -55,7 +56,13 @@ export async function define(command: Command, argv: readonly string[]): Promise
       new Option('--continue-every <n>')
         .argParser(wholeNumber('--continue-every', { min: 1, max: 1_000_000 }))
         .hideHelp(),
-    )
+    );
+
+export async function define(command: Command, argv: readonly string[]): Promise<void> {
+  command
+    .description(`Starts a run and follows it to its end. ${ENDS_WITH}`)
+    .argument('<definition>', 'the file of a definition, or its name');
+  addRunOptions(command)
     .addHelpText(
       'after',
       `
@@ -69,7 +76,7 @@ Examples:
   sentinel run review.json --replay review.cassette.json
   sentinel run build.json --json    an event a line, then {handle, status, outcome, outputs, iterations, durationMs, webUrl}`,
     )
-    .action(async (definition: string, options: Options) => {
+    .action(async (definition: string, options: RunOptions) => {
       process.exitCode = await run(definition, options);
     });
   const words = argv.slice(1).filter((word) => !word.startsWith('-'));
@@ -84,7 +91,8 @@ Examples:
   command.addHelpText('after', await inputsHelp(words, resolve(String(values.project))));
 }
 
-async function run(given: string, options: Options): Promise<number> {
+/** As the verb does: the exit code. */
+export async function run(given: string, options: RunOptions): Promise<number> {
   const output = openOutput({ ...options, streams: true });
   const project = projectFolder(options.project);
   const inputs = readInputs(options.inputFile, options.input);
@@ -136,7 +144,7 @@ async function run(given: string, options: Options): Promise<number> {
   return withClient(output, start, env);
 }
 
-function refuseTogether(options: Options): void {
+function refuseTogether(options: RunOptions): void {
   refuseBoth(options);
   if (options.record !== undefined && options.detach === true)
     throw usage(

@@ -1,7 +1,7 @@
 /** `sentinel test [FILE…]`: needs no services, except to record a run. */
 import type { Command } from 'commander';
 import type { FileReport } from '../../authoring/definition-tests/run-suite.ts';
-import type { Commands } from '../../client/read-definition.ts';
+import type { Commands } from '../../world/definitions/definition-files.ts';
 import type { Paint } from '../../client/show/paint.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';

@@ -7,7 +7,7 @@ import type { Paint } from '../../client/show/paint.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { problemLines } from '../../client/show/problem-lines.ts';
-import type { Commands } from '../../client/read-definition.ts';
+import type { Commands } from '../../world/definitions/definition-files.ts';
 import { policyGiven, policyOption } from '../request/policy-file.ts';
 import { projectFolder } from '../request/run-request.ts';
 import { usage } from '../request/usage.ts';
@@ -83,8 +83,9 @@ async function differences(reports: readonly Checked[], output: Output): Promise
 }
 
 async function checkFile(file: string, commands: Commands): Promise<Checked> {
-  const [{ filesAround, isExportFile, readDefinitionFile }, { otherThan }] = await Promise.all([
+  const [{ filesAround }, { isExportFile, readDefinitionFile }, { otherThan }] = await Promise.all([
     import('../../client/read-definition.ts'),
+    import('../../world/definitions/definition-files.ts'),
     import('../../language/read/text/definition-text.ts'),
   ]);
   const skipped = otherThan(file) ?? (isExportFile(file) ? 'an export, which "sentinel saved import" reads' : null);

@@ -63,7 +63,12 @@ export interface Retried extends Started {
  * How a question is answered. `digest`: of the question that was seen, or how it begins. Without it the question is answered as it is in
  * the inbox now, unless lists do not show the whole of it.
  */
-export type AnswerOptions = Omit<AnswerRequest, 'id'> & { id?: string };
+export type AnswerOptions = Omit<AnswerRequest, 'id' | 'counts'> & {
+  id?: string;
+  /** Who `by` is. Default: a person, who answers what they are asked. An agent answers for a `person`. */
+  as?: 'person' | 'agent';
+  person?: string;
+};
 
 /** `handle`: the run that asked. `already`: it had been given before, by whom `answer` says. */
 export interface AnsweredQuestion extends AnswerReply {

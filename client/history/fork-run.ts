@@ -15,6 +15,7 @@ import { definitionPath } from '../../interpreter/keys.ts';
 import { rightsOf } from '../../interpreter/limits.ts';
 import { openModels } from '../../interpreter/models/open-models.ts';
 import { stepsAt } from '../../interpreter/program.ts';
+import { leaveWorkspaces } from '../../interpreter/workspace.ts';
 import { everyEvent } from '../../prisma/store/runs/every-event.ts';
 import { besidesPart, type ConversationPart } from '../../prisma/store/contract/models/conversation-contract.ts';
 import { workflowIdOf } from '../../workflows/messages/messages.ts';
@@ -94,6 +95,7 @@ export async function forkRun(
     );
   }
   const position = freshPosition(standing.position, { takenAt: standing.now, now: Date.now(), anew: at });
+  leaveWorkspaces(position, of, start.root);
   const definition = edited ?? start.definition;
   if (edited !== undefined) adopt(position, start.definition, edited, [...new Set([at, request.at])]);
   for (const [name, value] of Object.entries(set))

@@ -8,7 +8,8 @@ import { pollUntil } from '../follow/poll-until.ts';
 const KEPT_MS = 5000;
 
 /** `answer`: the one it has; whoever answers second is told it, also when the run has gone on or ended since. */
-export type FoundQuestion = Pick<InboxItem, 'handle' | 'id' | 'digest' | 'answer'> & Partial<Pick<InboxItem, 'show'>>;
+export type FoundQuestion = Pick<InboxItem, 'handle' | 'id' | 'digest' | 'answer'> &
+  Partial<Pick<InboxItem, 'show' | 'persona' | 'approvers'>>;
 
 /** Whether lists show the whole of it; else who acts on it names the digest of what was seen. */
 export const isShownWhole = ({ show = null }: Pick<FoundQuestion, 'show'>): boolean => shownBriefly(show).isWhole;

@@ -15,7 +15,7 @@ import type {
 import type { Run, Store } from '../../prisma/store/contract/contract.ts';
 import type { PlaceInLease } from '../../prisma/store/contract/lease-contract.ts';
 import type { Config } from '../../services/config/config.ts';
-import { groupReport, type GroupReport, leaseReports, type LeaseReport } from './run-places.ts';
+import { type GroupReport, leaseReports, type LeaseReport, placesIn, type PlaceReport } from './run-places.ts';
 import { workflowIdOf } from '../../workflows/messages/messages.ts';
 
 export interface RunReport {
@@ -42,6 +42,8 @@ export interface RunReport {
   waits?: { step: string; for: string; until: string; why: string }[];
   /** Its place in the group that its definition names, while it goes on. */
   group?: GroupReport;
+  /** Its place among the runs of its persona that are at work, where there are only so many. */
+  place?: PlaceReport;
   /** Places of its steps in the leases that their commands ask for. */
   leases?: LeaseReport[];
   /** What models were told and no turn has heard yet. */
@@ -132,7 +134,7 @@ export function reportOf(
   { held, places, waits, underWay, told, origin }: SaidOf & { held: Paused | null },
 ): RunReport {
   const byStep = new Map(waits.map((wait) => [wait.key, wait]));
-  const place = places.find(({ kind }) => kind === 'group');
+  const { group, place } = placesIn(places);
   const leases = leaseReports(places);
   return {
     handle: run.handle,
@@ -148,7 +150,8 @@ export function reportOf(
     ...(held === null ? {} : { reason: held.reason }),
     ...(underWay.length === 0 ? {} : { underWay: underWay.slice(0, stepsShownMax).map(stepOf) }),
     ...(byStep.size === 0 ? {} : { waits: [...byStep.values()].map(waitOf) }),
-    ...(place === undefined ? {} : { group: groupReport(place) }),
+    ...(group === null ? {} : { group }),
+    ...(place === null ? {} : { place }),
     ...(leases.length === 0 ? {} : { leases }),
     ...(told.length === 0 ? {} : { told: told.map(({ key, id, text, by }) => ({ step: key, id, text, by })) }),
   };

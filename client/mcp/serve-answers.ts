@@ -1,6 +1,6 @@
 /**
  * Reading and answering what runs ask. An answer is signed with the name of the program that gave it, never a
- * person's; and one that lets a run act is refused, unless the server was started to allow it: a run whose
+ * person's; what a question asks of persons by name it gives in the place of whoever started the server; and one that lets a run act is refused, unless the server was started to allow it: a run whose
  * agent sits at the other end would approve for itself.
  */
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
@@ -11,7 +11,8 @@ import { ClientError } from '../client.ts';
 import { callerOf } from './serve-runs.ts';
 import { type Served, said } from './served.ts';
 
-export function addAnswering(server: McpServer, { client, allowApprove }: Served): void {
+export function addAnswering(server: McpServer, served: Served): void {
+  const { client, allowApprove } = served;
   server.registerTool(
     'inbox',
     {
@@ -47,6 +48,8 @@ export function addAnswering(server: McpServer, { client, allowApprove }: Served
         await client.answer(handle, {
           choice,
           by: callerOf(server),
+          as: 'agent',
+          ...(allowApprove ? { person: served.personaFor() } : {}),
           ...defined({ id, note, data, digest }),
         }),
       );

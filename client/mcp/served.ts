@@ -6,7 +6,8 @@ import type { ProjectCommands } from '../../runs/commands/project-commands.ts';
 import { readConfig } from '../../services/config/config.ts';
 import type { Policy } from '../../language/policy/policy.ts';
 import type { OpenClient } from '../open-client.ts';
-import { filesOfProject, type DefinitionFiles } from '../read-definition.ts';
+import { filesOfProject } from '../read-definition.ts';
+import type { DefinitionFiles } from '../../world/definitions/definition-files.ts';
 import { visible } from '../../language/events/visible.ts';
 
 export interface Served {

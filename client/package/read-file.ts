@@ -6,7 +6,8 @@ import { openProjectCommands } from '../../runs/commands/open-project.ts';
 import { readConfig } from '../../services/config/config.ts';
 import { asClientWould } from '../contract/as-client-error.ts';
 import { builtIn, withBuiltIn } from '../lookup/project-catalogue.ts';
-import { filesAround, readDefinitionFile, type Known } from '../read-definition.ts';
+import { filesAround } from '../read-definition.ts';
+import { readDefinitionFile, type Known } from '../../world/definitions/definition-files.ts';
 import { definitionInvalid } from '../reading/read-for-start.ts';
 
 export interface FileDefinition {

@@ -10,7 +10,9 @@ import { parseDefinition } from '../../language/read/definition.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { Seeker } from '../../prisma/store/contract/sentinel-contract.ts';
 import { referredDefinitions } from '../../prisma/store/values/referred-definitions.ts';
+import { withFiles } from '../../operations/named-definitions.ts';
 import { ClientError } from '../../runs/client-error.ts';
+import { Failure } from '../../world/failures/failures.ts';
 import { referencesOf } from '../../runs/library.ts';
 import { PLAIN } from '../show/paint.ts';
 import { problemLines } from '../show/problem-lines.ts';
@@ -34,15 +36,20 @@ export async function readForStart(
   const alone = read(written, { catalogue, knownRefs: anything }, 'The definition');
   const known = readOnce(given, catalogue);
   if (referencesOf(alone).length === 0) return { definition: alone, known };
+  const { definitions } = withFiles(store, catalogue);
   const names = await referredDefinitions(
     {
       definitions: {
-        ...store.definitions,
-        find: async (name) => (known(name) === undefined ? store.definitions.find(name, seeker) : null),
+        ...definitions,
+        find: async (name) => (known(name) === undefined ? definitions.find(name, seeker) : null),
       },
     },
     alone,
-  );
+  ).catch((error: unknown) => {
+    throw error instanceof Failure
+      ? new ClientError('DEFINITION_INVALID', `${error.message}.`, { cause: error })
+      : error;
+  });
   const found: Known = (name) => known(name) ?? names.get(name);
   return { definition: read(alone, { catalogue, knownRefs: found }, 'The definition'), known };
 }

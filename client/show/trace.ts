@@ -13,8 +13,10 @@ import { NestedRuns } from '../../language/events/nested-runs.ts';
 import { previewOf } from '../../language/events/preview.ts';
 import { briefLines } from '../../language/events/shown-value.ts';
 import type {
+  Approved,
   Asked,
   CompactedEvent,
+  Edited,
   RunEvent,
   RunOrigin,
   StepFinished,
@@ -139,6 +141,17 @@ function originText(origin: RunOrigin | undefined): string {
   return origin?.type === 'saved' ? `  from the saved copy, version ${origin.version}` : '';
 }
 
+function editLine(event: Edited): string {
+  const { revision, op, path, by, note, from } = event;
+  const when = from === 'now' ? '' : ' from the next pass';
+  return `± revision ${revision} by ${by}${when}: ${op} ${path}: ${editWords(event)}${note === undefined ? '' : ` (${oneLine(note)})`}`;
+}
+
+function approvalWords({ id, approvals, missing }: Approved): string {
+  const { by, note } = approvals.at(-1) ?? { by: '', note: null };
+  return `! ${id} approved by ${by}, ${missing} more to approve${note === null ? '' : `: ${oneLine(note)}`}`;
+}
+
 /** One line for one event, indented by where its step stands; null for what needs no line. */
 export function eventLine(event: RunEvent, depth: number, options: TraceOptions = {}, under = ''): string | null {
   const paint = options.paint ?? PLAIN;
@@ -172,17 +185,16 @@ export function eventLine(event: RunEvent, depth: number, options: TraceOptions 
       const change = choice === 'edit' ? `: ${answeredWords(options.shown?.get(event.id), data)}` : '';
       return `${indent}${paint.good(`! ${event.id} ${choice} by ${by}${change}${note === null ? '' : change === '' ? `: ${oneLine(note)}` : ` (${oneLine(note)})`}`)}`;
     }
+    case 'approved':
+      return `${indent}${paint.good(approvalWords(event))}`;
     case 'expired':
       return `${indent}${paint.warn(`! ${event.id} was not answered in time`)}`;
     case 'withdrawn':
       return `${indent}${paint.dim(`! ${event.id} needs no answer any more`)}`;
     case 'notified':
       return `${indent}${paint.warn(`! told ${event.assignee}: ${oneLine(event.message)}`)}`;
-    case 'edited': {
-      const { revision, op, path, by, note, from } = event;
-      const when = from === 'now' ? '' : ' from the next pass';
-      return `${indent}${paint.warn(`± revision ${revision} by ${by}${when}: ${op} ${path}: ${editWords(event)}${note === undefined ? '' : ` (${oneLine(note)})`}`)}`;
-    }
+    case 'edited':
+      return `${indent}${paint.warn(editLine(event))}`;
     case 'told':
       return `${indent}${paint.warn(`» ${event.key} is told by ${event.by}: ${oneLine(event.text)}`)}`;
     case 'heard':
@@ -288,6 +300,7 @@ function placeOfEvent(event: RunEvent): Omit<Placed, 'event'> | null {
     case 'asked':
       return placeOfQuestion(event.key, event.question.id);
     case 'answered':
+    case 'approved':
     case 'expired':
     case 'withdrawn':
       return placeOfQuestion(event.key, event.id);

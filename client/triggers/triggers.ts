@@ -6,6 +6,8 @@ import { createHash } from 'node:crypto';
 import { inputFault } from '../../language/inputs/refused-inputs.ts';
 import type { JsonObject } from '../../language/json.ts';
 import type { Definition, Trigger as DefinitionTrigger } from '../../language/model.ts';
+import { withFiles } from '../../operations/named-definitions.ts';
+import { personaFault } from '../../language/persona-id.ts';
 import { contentHash } from '../../prisma/store/values/content-hash.ts';
 import type { Trigger } from '../../prisma/store/contract/trigger-contract.ts';
 import { isWithinStep, starterHere } from '../rights/within-step.ts';
@@ -84,8 +86,9 @@ async function addEventTrigger(
 ): Promise<{ trigger: Trigger; isNew: boolean; isWatched?: boolean }> {
   const { store, taskQueue } = parts;
   const { definition, inputs, project, persona, policies = [] } = request;
-  // What it refers to is looked up when a run starts, and files are out of reach then.
-  const library = await collectLibrary(store, request);
+  refuseFault(personaFault(persona));
+  // What it refers to is looked up when a run starts. Files beside the definition, and of other projects, are out of reach then.
+  const library = await collectLibrary(withFiles(store, parts.catalogue), request);
   refuseFault(inputFault(definition, inputs, Object.values(library)));
   const by = { project, persona, isPerson: true };
   for (const referenced of Object.values(library)) await store.definitions.publish(referenced, by);

@@ -16,9 +16,11 @@ import { failing, passGate, type AtModel } from './model-gate.ts';
 import { keepMarks, noteMark } from './model-stuck.ts';
 import type { CallFrame, ModelFrame } from '../position.ts';
 import { flowOf } from '../attempts.ts';
+import { DAY_SPENT, waitInModel } from '../day-budget.ts';
 import { heldBackIn, waitForTurn } from '../held-back.ts';
 import { finish } from '../results.ts';
 import { shownAction } from '../shown-action.ts';
+import { branched } from '../places.ts';
 import { record } from '../walk-state.ts';
 import type { Halt, Place } from '../effect.ts';
 
@@ -95,7 +97,8 @@ function* takeTogether(at: AtModel, left: [number, CallFrame][]): Walking<Halt |
     }
   };
   const runners = Array.from({ length: Math.min(readsAtOnceMax, left.length) }, () => takeCalls());
-  yield* wait(driveAll(runners, () => at.walk.host.suspended()));
+  const lines = branched(at.walk, runners, () => halts.length === 0);
+  yield* wait(driveAll(lines, () => at.walk.host.suspended()));
   return halts[0] ?? null;
 }
 
@@ -173,7 +176,10 @@ function* tryCall(at: AtModel, call: CallFrame, index: number): Walking<Halt | n
   if ('flow' in acted) return acted;
   const heldBack = 'reply' in acted ? heldBackIn(acted.reply) : null;
   if (heldBack !== null) {
-    const gate = yield* waitForTurn(walk, strand, here.key, heldBack, open);
+    const gate =
+      heldBack.code === DAY_SPENT
+        ? yield* waitInModel(walk, strand, place.key, open)
+        : yield* waitForTurn(walk, strand, here.key, heldBack, open);
     return gate === 'go' ? null : { flow: flowOf(gate) };
   }
   const ending = 'failure' in acted ? { failure: acted.failure } : endingOf(acted.reply);

@@ -2,12 +2,13 @@
 import type { LlmStep } from '../../language/model.ts';
 import { flowOf } from '../attempts.ts';
 import { stepTimeLeft } from './build-turn.ts';
-import { wait, type Walking } from '../drive.ts';
+import type { Walking } from '../drive.ts';
 import { isCancelled, shieldOf, type Strand } from '../host.ts';
 import { holdAtLimit, limitReached } from '../limits.ts';
 import type { ModelFrame } from '../position.ts';
 import type { Walk } from '../walk-state.ts';
 import type { Halt, Place } from '../effect.ts';
+import { flowOfPlace, lacksPlace, takePlace, waitAtGate } from '../places.ts';
 
 export interface AtModel {
   walk: Walk;
@@ -29,8 +30,10 @@ export function* passGate(
     if (flow) return { flow };
   }
   const asked = walk.host.gate(strand, place.key, step, between === 'calls');
-  const gate = typeof asked === 'string' ? asked : yield* wait(asked);
+  const gate = typeof asked === 'string' ? asked : yield* waitAtGate(walk, asked);
   if (gate !== 'go') return { flow: flowOf(gate) };
+  const placed = lacksPlace(walk, strand) ? yield* takePlace(walk, strand) : null;
+  if (placed !== null) return { flow: flowOfPlace(placed) };
   if (isCancelled(strand)) return { flow: { kind: 'cancelled' } };
   return stepTimeLeft(walk, strand, step, open) > 0
     ? null

@@ -29,6 +29,7 @@ import { checkStuck } from './model-stuck.ts';
 import { costHere, hearsMore, takeTurn } from './model-turn.ts';
 import type { BlockFrame, ModelFrame } from '../position.ts';
 import { finish } from '../results.ts';
+import { waitInModel } from '../day-budget.ts';
 import { takeRest } from '../waits.ts';
 import { endTelling, sayTold } from './telling.ts';
 import { askAboutHold } from './model-hold.ts';
@@ -82,6 +83,10 @@ export function* converse(at: AtModel): Walking<Halt> {
       const halt = yield* askAboutHold(at, open.held);
       if (halt !== null) return halt;
       continue;
+    }
+    if (open.awaitsDay === true) {
+      const gate = yield* waitInModel(walk, strand, at.place.key, open);
+      if (gate !== 'go') return { flow: flowOf(gate) };
     }
     if (open.restsUntil !== undefined) {
       const gate = yield* takeRest(walk, strand, open.turn.toString(), Infinity, open);

@@ -8,6 +8,7 @@ import { flowOf } from '../attempts.ts';
 import { settle } from '../budget.ts';
 import { plusUsage, tokensOf, type TokenUsage } from '../../language/models/token-usage.ts';
 import { defined } from '../../language/defined.ts';
+import { DAY_SPENT } from '../day-budget.ts';
 import { buildTurn, stepTimeLeft, turnsMax } from './build-turn.ts';
 import { wait, type Walking } from '../drive.ts';
 import type { Compacted, Reply, TurnOutcome, Usage, Halt } from '../effect.ts';
@@ -32,6 +33,7 @@ const WAITED_FOR: ReadonlyMap<string, number> = new Map([
   ['MODEL_RATE_LIMITED', Infinity],
   ['MODEL_OVERLOADED', Infinity],
   ['MODEL_UNREACHABLE', Infinity],
+  ['MODEL_LAYER_IN_TRAINING', Infinity],
   ['MODEL_ANSWER_BROKEN', 4],
 ]);
 
@@ -170,6 +172,11 @@ function* afterFailure(at: AtModel, failure: FailureInfo): Walking<Halt | null> 
     open.held = { failure, since: runningMs(walk) };
     return null;
   }
+  if (failure.code === DAY_SPENT) {
+    open.awaitsDay = true;
+    open.waits += 1;
+    return null;
+  }
   if (open.waits >= (WAITED_FOR.get(failure.code) ?? 0)) return { ending: { failure } };
   const asked = failure.details?.['retryAfterMs'];
   const usual = Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(open.waits, 20));
@@ -177,8 +184,7 @@ function* afterFailure(at: AtModel, failure: FailureInfo): Walking<Halt | null> 
   const left = stepTimeLeft(walk, strand, step, open);
   const until = walk.host.now() + ms;
   const moment = new Date(until).toISOString();
-  const provider = failure.details?.['provider'];
-  const whom = typeof provider === 'string' && provider !== '' ? provider : 'a model';
+  const whom = awaitedIn(failure);
   if (ms >= left)
     return {
       ending: {
@@ -199,6 +205,12 @@ function* afterFailure(at: AtModel, failure: FailureInfo): Walking<Halt | null> 
   open.waits += 1;
   const gate = yield* takeRest(walk, strand, `${place.key} waiting for ${whom}:`, ms, open);
   return gate === 'go' ? null : { flow: flowOf(gate) };
+}
+
+function awaitedIn({ details }: FailureInfo): string {
+  const { layer, provider } = details ?? {};
+  if (typeof layer === 'string') return layer;
+  return typeof provider === 'string' && provider !== '' ? provider : 'a model';
 }
 
 /** What somebody told the model meanwhile is worth one more turn, where the step has any left. */

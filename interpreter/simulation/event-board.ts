@@ -1,9 +1,10 @@
 /** What others do in one simulated world: the events that are published, in their order, and the groups that other runs hold. */
 import { eventMatcher } from '../../language/events/event-glob.ts';
-import type { Json } from '../../language/json.ts';
+import { type Json, throughJson } from '../../language/json.ts';
 import type { PublishedEvent } from '../../language/events/published-event.ts';
 import { isConsumed } from '../waits.ts';
-import type { GroupRequest, GroupTurn, WantedEvent } from '../host.ts';
+import type { GroupRequest, GroupTurn, RunInput, WantedEvent } from '../host.ts';
+import type { RunResult } from '../outcome.ts';
 import type { Simulation } from './simulation.ts';
 
 export class EventBoard {
@@ -35,6 +36,19 @@ export class EventBoard {
       this.events.find((event) => isSeen(event) && matches(event.name) && !isConsumed({ consumed }, event)) ?? null
     );
   }
+}
+
+/** As the store does with the end of any run; here only a run that nobody waits for can be waited for so. */
+export function publishEnd(
+  board: EventBoard,
+  { handle, definition, parent }: RunInput,
+  result: RunResult,
+  at: number,
+): void {
+  const { status, outcome, limit, failure, iterations, durationMs } = result;
+  const { name } = definition;
+  const end = { name, parent, handle, status, outcome, limit, failure, iterations, durationMs, at };
+  board.publish(`${handle}/@end`, `sentinel:${handle}:status`, throughJson(end) as unknown as Json, at);
 }
 
 /** `forMs`: so long after the run began; without it, for ever. */

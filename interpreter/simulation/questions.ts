@@ -13,7 +13,7 @@ export class Questions {
 
   /** Has the script answer, once for every question; whether one of its answers decides about a limit. */
   pose(
-    { id, askedAt }: Pick<Question, 'id' | 'askedAt'>,
+    { id, askedAt, approvers }: Pick<Question, 'id' | 'askedAt' | 'approvers'>,
     key: string,
     script: Answers,
     simulation: Simulation,
@@ -24,7 +24,7 @@ export class Questions {
     const decides = answers.some(({ choice }) => choice === 'extend' || choice === 'stop');
     if (this.posed.has(posed)) return decides;
     this.posed.add(posed);
-    for (const { afterMs = 10, by = 'someone', ...rest } of answers)
+    for (const [nth, { afterMs = 10, by = approvers?.of[nth] ?? 'someone', ...rest }] of answers.entries())
       simulation.schedule(afterMs, () => answer({ id, by, ...rest }));
     return decides;
   }

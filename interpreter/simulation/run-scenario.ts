@@ -12,8 +12,10 @@ import { limitsOf } from '../limits.ts';
 import type { RunResult } from '../outcome.ts';
 import { EventBoard, ScriptedGroups } from './event-board.ts';
 import { Script, type Answers, type ScriptedEvent, type ScriptSource } from './script.ts';
+import type { RunInput } from '../host.ts';
 import { ScriptedHost } from './scripted-host.ts';
 import type { Mode, ScriptedRun, World } from './world.ts';
+import { ScriptedPlaces } from './scripted-places.ts';
 import { Simulation, type Stage } from './simulation.ts';
 import { traceOf, type TracedRun } from './trace.ts';
 
@@ -81,7 +83,7 @@ export async function runScenario(scenario: Scenario, staging: Staging): Promise
     script: answers,
     mode,
     board,
-    groups: new ScriptedGroups(scenario.groups ?? {}, board, simulation),
+    ...othersIn(scenario, board, simulation),
     runs: [],
     effects: [],
     ...defined({ segment, stored }),
@@ -100,7 +102,7 @@ export async function runScenario(scenario: Scenario, staging: Staging): Promise
     parent: null,
     startedAt: STARTS_AT,
     env,
-    level: LEVEL_NOW,
+    ...levelIn(scenario),
   });
   const driven = simulation.drive(host.run(), whenStuck === undefined ? undefined : () => whenStuck(world.runs));
   const { durationMs: _durationMs, ...result } = await driven.catch((error: unknown) => {
@@ -138,6 +140,20 @@ function boardOf({ events = [], cause }: ScriptSource, simulation: Simulation): 
     simulation.schedule(event.afterMs ?? 0, () => publish(`event-${index}`, event));
   return board;
 }
+
+/** What other runs have as the run begins. */
+const othersIn = (
+  { groups = {}, places = [], days = [] }: ScriptSource,
+  board: EventBoard,
+  simulation: Simulation,
+): Pick<World, 'groups' | 'places' | 'days'> => ({
+  groups: new ScriptedGroups(groups, board, simulation),
+  places: new ScriptedPlaces(places),
+  days: [...days],
+});
+
+const levelIn = ({ places }: ScriptSource): Pick<RunInput, 'level' | 'places'> =>
+  places === undefined ? { level: LEVEL_NOW } : { level: LEVEL_NOW, places: true };
 
 /** What a trigger hands to the run it starts. */
 function causeIn({ cause }: ScriptSource): { [name: string]: Json } {

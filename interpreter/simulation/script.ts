@@ -15,6 +15,7 @@
 import { isJsonObject, type Json } from '../../language/json.ts';
 import { replyValue } from '../../language/models/reply-value.ts';
 import type { Choice } from '../../language/events/question.ts';
+import type { Counts } from '../approvers.ts';
 import type { EditRequest } from '../edits.ts';
 import type { TellRequest } from '../models/telling.ts';
 import type { HeldGroup } from './event-board.ts';
@@ -49,6 +50,7 @@ export interface ScriptedAnswer {
   note?: string;
   data?: Json;
   by?: string;
+  counts?: Counts;
   afterMs?: number;
 }
 
@@ -69,6 +71,10 @@ export interface ScriptSource {
   events?: ScriptedEvent[];
   /** Groups that other runs hold as the run begins, by name. */
   groups?: { [group: string]: HeldGroup };
+  /** The run takes places of its persona: how long, in milliseconds, others have them all, each time that it asks. */
+  places?: number[];
+  /** How long, in milliseconds, until its persona has budget again, each time that a run asks. */
+  days?: number[];
   /** The event that started the run. */
   cause?: Omit<ScriptedEvent, 'afterMs'>;
   /** Answers by the question's id or a pattern, as with `replies`; an empty list: nobody answers it. */

@@ -34,12 +34,15 @@ import { record, type Walk } from '../walk-state.ts';
 import { drive } from '../drive.ts';
 import { limitAsked } from '../limits.ts';
 import { nestedInput, nestedReply, resultOf, type RunResult } from '../outcome.ts';
+import { firstLines, standsStill } from '../places.ts';
 import { isPlain } from '../walk/plain-steps.ts';
 import { firstPosition, type Position } from '../position.ts';
 import { textFieldsOf } from '../program.ts';
 import { walkRun } from '../walk/walk.ts';
 import { BoundScopes } from './bound-scope.ts';
+import { publishEnd } from './event-board.ts';
 import { PlainAnswers } from './plain-answers.ts';
+import { PLACE_KEY, type TimeEnd, untilDay } from './scripted-places.ts';
 import { Questions } from './questions.ts';
 import { runScriptedAgent } from './scripted-agent.ts';
 import { makeScriptedEdit, makeScriptedTell } from './scripted-edit.ts';
@@ -78,7 +81,7 @@ export class ScriptedHost extends PlainAnswers implements Host {
     this.walk = this.walkFrom(input, firstPosition(input.startedAt));
     this.since = world.board.head;
     this.waking = new Waking(world.simulation);
-    const times = new BoundScopes(world.simulation, this.waking, () => this.walk.position.paused !== null);
+    const times = new BoundScopes(world.simulation, this.waking, () => standsStill(this.walk.position));
     this.bound = (...bounded) => times.bound(...bounded);
     this.isLate = (...timed) => times.isLate(...timed);
     world.board.onPublished(() => this.waking.wake());
@@ -86,7 +89,7 @@ export class ScriptedHost extends PlainAnswers implements Host {
   }
 
   private walkFrom(input: RunInput, position: Position): Walk {
-    return { input, position, host: this, textFields: textFieldsOf(input) };
+    return { input, position, host: this, textFields: textFieldsOf(input), lines: firstLines(input) };
   }
 
   async run(): Promise<RunResult> {
@@ -258,7 +261,7 @@ export class ScriptedHost extends PlainAnswers implements Host {
     if (shieldOf(strand) === null) this.children.add(child);
     const running = child.run();
     if (!effect.wait) {
-      void running.then((result) => this.tellEnd(child, result));
+      void running.then((result) => publishEnd(this.world.board, child.walk.input, result, this.now()));
       return { ok: true, value: { handle: child.walk.input.handle } };
     }
     scope.onCancel(() => child.cancel());
@@ -266,32 +269,6 @@ export class ScriptedHost extends PlainAnswers implements Host {
     this.children.delete(child);
     if (scope.cancelled) return { ok: false, cancelled: true, ...defined({ usage: result.spent }) };
     return nestedReply(effect.key, result);
-  }
-
-  /** As the store does with the end of any run; here only a run that nobody waits for can be waited for so. */
-  private tellEnd(
-    { walk: { input } }: ScriptedHost,
-    { status, outcome, limit, failure, iterations, durationMs }: RunResult,
-  ): void {
-    const { handle, definition, parent } = input;
-    const end = {
-      name: definition.name,
-      parent,
-      handle,
-      status,
-      outcome,
-      limit,
-      failure,
-      iterations,
-      durationMs,
-      at: this.now(),
-    };
-    this.world.board.publish(
-      `${handle}/@end`,
-      `sentinel:${handle}:status`,
-      throughJson(end) as unknown as Json,
-      this.now(),
-    );
   }
 
   segment(strand: Strand, key: string, budget?: RunBudget): Promise<SegmentReport> {
@@ -328,9 +305,7 @@ export class ScriptedHost extends PlainAnswers implements Host {
   /** Has the script answer a question; whether that can let go on a run that is held. */
   private put(question: Pick<Question, 'id' | 'askedAt'>): boolean {
     const { script, simulation } = this.world;
-    return this.questions.pose(question, this.keyOf(question.id), script, simulation, (request) =>
-      this.answer(request),
-    );
+    return this.questions.pose(question, this.keyOf(question.id), script, simulation, (asked) => this.answer(asked));
   }
 
   async rest(_key: string, ms: number, strand: Strand): Promise<RestEnd> {
@@ -360,12 +335,17 @@ export class ScriptedHost extends PlainAnswers implements Host {
 
   async sleep(strand: Strand, key: string, untilMs: number): Promise<Exclude<AskEnd, 'settled'>> {
     this.interrupt(key, 'during');
+    return (await this.untilTime(strand, untilMs)) ?? 'late';
+  }
+
+  /** Null once it is so late. */
+  private async untilTime(strand: Strand | undefined, until: number, isOver = (): boolean => false): Promise<TimeEnd> {
     for (;;) {
       const held = this.interruption(strand) ?? (await this.untilResumed(strand));
       if (held) return held;
-      if (this.now() >= untilMs) return 'late';
-      if (this.yielding && shieldOf(strand) === null) return 'yield';
-      await this.waking.untilWoken(this.world.simulation.scope, untilMs);
+      if (this.now() >= until || isOver()) return null;
+      if (this.yielding && (strand === undefined || shieldOf(strand) === null)) return 'yield';
+      await this.waking.untilWoken(this.world.simulation.scope, until);
     }
   }
 
@@ -376,6 +356,24 @@ export class ScriptedHost extends PlainAnswers implements Host {
     if (yieldEvery !== undefined && this.groupTurns >= yieldEvery) return 'yield';
     this.groupTurns += 1;
     return this.world.groups.ask(request);
+  }
+
+  async takePlace(...[strand, tell]: Parameters<Host['takePlace']>): ReturnType<Host['takePlace']> {
+    this.interrupt(PLACE_KEY, 'during');
+    const until = this.world.places.ask(this.now());
+    if (this.now() < until) tell({ state: 'waiting', holder: 'other', ahead: 1 });
+    const end = await this.untilTime(strand ?? undefined, until, () => this.walk.position.place?.taken === true);
+    if (end === null) this.world.places.take();
+    return end ?? 'taken';
+  }
+
+  async awaitDay(...[strand, key, tell]: Parameters<Host['awaitDay']>): ReturnType<Host['awaitDay']> {
+    this.interrupt(key, 'during');
+    return untilDay(this.world, tell, (until) => this.untilTime(strand, until));
+  }
+
+  async leavePlace(): Promise<void> {
+    this.world.places.leave();
   }
 
   async nextEvent(strand: Strand, wanted: WantedEvent): Promise<PublishedEvent | Exclude<AskEnd, 'settled'>> {

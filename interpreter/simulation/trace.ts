@@ -82,6 +82,8 @@ function lineOf(event: RunEvent): string | null {
       return `${event.question.id} asks ${event.question.kind}: ${event.question.choices.join(', ')}`;
     case 'answered':
       return `${event.id} answered ${event.answer.choice} by ${event.answer.by}`;
+    case 'approved':
+      return `${event.id} approved by ${event.approvals.at(-1)?.by ?? ''}, ${event.missing} missing`;
     case 'expired':
     case 'withdrawn':
       return `${event.id} ${event.type}`;
@@ -94,7 +96,7 @@ function lineOf(event: RunEvent): string | null {
     case 'heard':
       return `${event.key} ${event.turn === null ? 'ended before it heard' : `heard in turn ${event.turn}`}`;
     case 'group':
-      return `group ${event.state} "${event.group}"${event.holder === undefined ? '' : ` behind ${event.holder}`}`;
+      return `${event.of === 'persona' ? 'place' : 'group'} ${event.state} "${event.group}"${event.holder === undefined ? '' : ` behind ${event.holder}`}`;
     case 'run-started':
     case 'run-finished':
       return null;
@@ -130,6 +132,7 @@ function isAtEnd(event: RunEvent): boolean {
     case 'asked':
       return event.question.id !== event.key;
     case 'answered':
+    case 'approved':
     case 'expired':
     case 'withdrawn':
       return event.id !== event.key;

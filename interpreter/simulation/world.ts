@@ -11,6 +11,7 @@ import type { EventBoard, ScriptedGroups } from './event-board.ts';
 import type { Answers } from './script.ts';
 import type { Verdict } from '../verdict.ts';
 import type { Walk } from '../walk-state.ts';
+import type { ScriptedPlaces } from './scripted-places.ts';
 import type { Scope, Simulation } from './simulation.ts';
 
 export interface Library {
@@ -68,6 +69,9 @@ export interface World {
   segment?: (asked: SegmentAsked) => Promise<SegmentReport>;
   board: EventBoard;
   groups: ScriptedGroups;
+  places: ScriptedPlaces;
+  /** How long, in milliseconds, until the persona has budget again, each time that a run asks; past the end it has. */
+  days: number[];
   /** Definitions that a variable may name, besides those that the run was started with. */
   stored?: (name: string) => Definition | undefined;
   /** Every run that was started, in order. */

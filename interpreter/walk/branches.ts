@@ -20,6 +20,7 @@ import type { BlockFrame, BranchFrame } from '../position.ts';
 import { finish } from '../results.ts';
 import { record, setVariable, type Walk } from '../walk-state.ts';
 import { isOfBranchAlone } from '../workspace.ts';
+import { branched } from '../places.ts';
 
 interface Fan {
   walk: Walk;
@@ -136,7 +137,8 @@ function* walkBranches(
 
 function* together(fan: Fan, runners: Walking<void>[]): Walking<void> {
   const suspended = (): void => fan.walk.host.suspended();
-  const group = fan.walk.host.group(() => driveAll(runners, suspended));
+  const lines = branched(fan.walk, runners, () => fan.interrupted === null);
+  const group = fan.walk.host.group(() => driveAll(lines, suspended));
   fan.cancelEffects = group.cancel;
   if (fan.mustCancel === true) group.cancel();
   // Who closes branches afterwards is no longer among those that the failure cancelled.

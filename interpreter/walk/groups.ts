@@ -14,9 +14,8 @@ import type { FailureInfo } from '../../language/failure.ts';
 import { wait, type Walking } from '../drive.ts';
 import type { Flow, GroupPlace } from '../effect.ts';
 import type { GroupTurn, Strand } from '../host.ts';
-import { heldMs } from '../limits.ts';
 import { namesAt, Reader } from '../names.ts';
-import { record, rootStrand, type Walk } from '../walk-state.ts';
+import { heldMs, record, rootStrand, type Walk } from '../walk-state.ts';
 
 /** What the wait is called where steps have their key. */
 export const GROUP_KEY = 'concurrency.group';

@@ -16,12 +16,11 @@ import { labelOf, unresolvedFailure } from '../build-effect.ts';
 import type { Walking } from '../drive.ts';
 import type { Flow, Place } from '../effect.ts';
 import type { Strand } from '../host.ts';
-import { heldMs } from '../limits.ts';
 import { namesAt, Reader } from '../names.ts';
 import type { BlockFrame, JoiningFrame } from '../position.ts';
 import { finish } from '../results.ts';
 import { catchEvent, deadline, refusedPattern } from '../waits.ts';
-import { record, type Walk } from '../walk-state.ts';
+import { heldMs, record, type Walk } from '../walk-state.ts';
 
 const shownMax = 80;
 /** How a model looks at runs. */

@@ -16,11 +16,11 @@ import { readEventPattern, unknownInCheck } from '../build-effect.ts';
 import type { Strand } from '../host.ts';
 import type { Flow } from '../effect.ts';
 import { stepKey } from '../keys.ts';
-import { heldMs, holdAtLimit, passesSpent, remainingMs, runningMs } from '../limits.ts';
+import { holdAtLimit, passesSpent, remainingMs, runningMs } from '../limits.ts';
 import { namesAt } from '../names.ts';
 import { tallyPass } from '../outcome.ts';
 import { leaveStep, type LoopFrame } from '../position.ts';
-import { record, setVariable, type Walk } from '../walk-state.ts';
+import { heldMs, record, setVariable, type Walk } from '../walk-state.ts';
 import { bindItem, bodyOf, loopPath, readBounds, readLateBounds, type LoopBlock } from './loop-bounds.ts';
 import { deadline, takeRest, catchEvent, refusedPattern } from '../waits.ts';
 
@@ -139,7 +139,8 @@ function* restBefore(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFr
   const { config } = block;
   if (config.type !== 'continuous' || config.intervalMs === undefined || frame.pass === 0 || frame.rested) return null;
   const ms = Math.min(config.intervalMs, remainingMs(walk, strand) ?? config.intervalMs);
-  const gate = yield* takeRest(walk, strand, stepKey(loopPath(block), [...block.passes, frame.pass]), ms, frame);
+  const key = stepKey(loopPath(block), [...block.passes, frame.pass]);
+  const gate = yield* takeRest(walk, strand, key, ms, frame, block.isRoot);
   if (gate !== 'go') return flowOf(gate);
   frame.rested = true;
   return null;

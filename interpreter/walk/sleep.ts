@@ -12,15 +12,16 @@ import type { SleepStep } from '../../language/model.ts';
 import { durationIn, DURATION_WORDS, missingDay, momentIn } from '../../language/references/times.ts';
 import { textOf } from '../../language/expression/scope.ts';
 import { labelOf, unresolvedFailure } from '../build-effect.ts';
-import { wait, type Walking } from '../drive.ts';
+import type { Walking } from '../drive.ts';
 import type { Flow, Place } from '../effect.ts';
 import { isCancelled, shieldOf, type Strand } from '../host.ts';
-import { heldMs, holdAtLimit, limitReached } from '../limits.ts';
+import { holdAtLimit, limitReached } from '../limits.ts';
 import { namesAt, Reader } from '../names.ts';
 import type { BlockFrame, SleepingFrame } from '../position.ts';
 import { finish } from '../results.ts';
 import { deadline, earlier, endOfTime, isPast } from '../waits.ts';
-import { record, type Walk } from '../walk-state.ts';
+import { heldMs, record, type Walk } from '../walk-state.ts';
+import { away } from '../places.ts';
 
 /** The longest that a clock can tell. */
 const farthest = 8_640_000_000_000_000;
@@ -101,7 +102,7 @@ function* sleepUntil(
     const flow = limit === null ? null : yield* holdAtLimit(walk, limit);
     if (flow !== null) return flow;
     const untilMs = earlier(earlier(wakes(), fails?.() ?? null), endOfTime(walk, strand)) ?? wakes();
-    const end = yield* wait(walk.host.sleep(strand, key, untilMs));
+    const end = yield* away(walk, strand, () => walk.host.sleep(strand, key, untilMs));
     if (end === 'yield') return { kind: 'yield' };
     if (end === 'stop') return { kind: 'stopped', limit: 'stop' };
     if (end === 'cancel') return { kind: 'cancelled' };

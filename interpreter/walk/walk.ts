@@ -34,6 +34,7 @@ import { walkModel } from '../models/model-step.ts';
 import { namesAt } from '../names.ts';
 import { CONTEXT_BLOCK, contextFrame } from '../pass-context.ts';
 import { firstLoopFrame, leaveStep, openIn, type BlockFrame, type LoopFrame } from '../position.ts';
+import { lacksPlace, takePlace, waitAtGate } from '../places.ts';
 import { isPlain, walkFail, walkSet } from './plain-steps.ts';
 import { withdraw } from '../questions.ts';
 import { timesLeft } from './segment-starts.ts';
@@ -210,9 +211,14 @@ function* askGate(walk: Walk, strand: Strand, key: string, step: Step, frame: Bl
   }
   const times = isCancelled(strand) ? null : timesLeft(walk, step, frame);
   const asked = walk.host.gate(strand, key, step, isOpen && times === null);
-  const answer = typeof asked === 'string' ? asked : yield* wait(asked);
+  const answer = typeof asked === 'string' ? asked : yield* waitAtGate(walk, asked);
   // What the budget leaves no segment for is walked here: it uses none of it, or its steps ask themselves.
-  const gate = answer === 'segment' && isPlain(step) && !hasShare(walk, strand) ? 'go' : answer;
+  const passed = answer === 'segment' && isPlain(step) && !hasShare(walk, strand) ? 'go' : answer;
+  const needsPlace = (passed === 'segment' || (passed === 'go' && isWork(step))) && lacksPlace(walk, strand);
+  const placed = needsPlace ? yield* takePlace(walk, strand) : null;
+  // Much may have been said to the run since it came to the gate.
+  if (needsPlace && placed === null) return yield* askGate(walk, strand, key, step, frame);
+  const gate = placed ?? passed;
   switch (gate) {
     case 'go':
       return isCancelled(strand) && !isOpen ? { kind: 'cancelled' } : null;
@@ -227,6 +233,31 @@ function* askGate(walk: Walk, strand: Strand, key: string, step: Step, frame: Bl
       return isOpen ? null : { kind: 'cancelled' };
     default:
       return gate satisfies never;
+  }
+}
+
+/** What is under way itself, and neither holds others nor waits for something. */
+function isWork(step: Step): boolean {
+  switch (step.type) {
+    case 'shell':
+    case 'command':
+    case 'emit':
+    case 'sentinel':
+    case 'llm':
+      return true;
+    case 'watch':
+      return step.event === undefined;
+    case 'condition':
+    case 'loop':
+    case 'parallel':
+    case 'approval':
+    case 'fail':
+    case 'set':
+    case 'sleep':
+    case 'join':
+      return false;
+    default:
+      return step satisfies never;
   }
 }
 

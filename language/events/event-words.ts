@@ -15,9 +15,10 @@ export function dollars(usd: number): string {
   return `$${usd.toFixed(usd < 0.1 ? 4 : 2)}`;
 }
 
-type Told = Pick<Grouped, 'group' | 'state' | 'holder' | 'ahead' | 'cancels'>;
+type Told = Pick<Grouped, 'group' | 'of' | 'state' | 'holder' | 'ahead' | 'cancels'>;
 
-export function groupWords({ group, state, holder = '', ahead = 1, cancels = [] }: Told): string {
+export function groupWords({ group, of, state, holder = '', ahead = 1, cancels = [] }: Told): string {
+  if (of === 'persona') return placeWords(group, state, ahead);
   const name = `the group "${group}"`;
   if (state === 'taken') return `has ${name}`;
   if (state === 'skipped') return `is skipped: ${holder} has ${name}`;
@@ -25,3 +26,16 @@ export function groupWords({ group, state, holder = '', ahead = 1, cancels = [] 
   const ends = cancels.length === 0 ? '' : `; ${cancels.join(', ')} ${cancels.length === 1 ? 'is' : 'are'} cancelled`;
   return `waits for ${name} behind ${holder}${others}${ends}`;
 }
+
+function placeWords(persona: string, state: Grouped['state'], ahead: number): string {
+  if (state === 'taken') return `has a place of ${persona}`;
+  return `waits for a place of ${persona}${aheadWords(ahead)}`;
+}
+
+/** `until`: in milliseconds since the epoch. */
+export const dayWords = (persona: string, until: number): string =>
+  `waits for the budget of ${persona} until ${new Date(until).toISOString()}`;
+
+/** Of those who wait for the same. */
+export const aheadWords = (ahead: number): string =>
+  ahead === 0 ? '' : `, with ${ahead} ${ahead === 1 ? 'run' : 'runs'} before this one`;

@@ -27,6 +27,23 @@ export type Priority = NonNullable<EscalationRule['priority']>;
 /** Answers that a run remembers, so that whoever answers again is told the first one. */
 export const answersKeptMax = 100;
 
+/** Several who are asked one question, persons or groups: `atLeast` of them have to approve, each a different person. */
+export interface Approvers {
+  of: string[];
+  atLeast: number;
+}
+
+/** One of several approvals that a question needs. */
+export interface Approval {
+  by: string;
+  /** Whose approval it is: `by`, or who has `by` answer in their place; and by which of the names that are asked. */
+  person: string;
+  among: string;
+  note: string | null;
+  data: Json;
+  at: number;
+}
+
 export interface Question {
   /** The step's key; `limit.timeoutMs` and the like for questions of the run itself. */
   id: string;
@@ -38,8 +55,11 @@ export interface Question {
   show: Json;
   /** A JSON Schema of the data an answer must carry. */
   form: JsonObject | null;
-  /** The persona that is asked. */
+  /** Who is asked; of several, their names. */
   assignee: string;
+  /** Several who are asked together, and who of them have approved so far. */
+  approvers?: Approvers;
+  approvals?: Approval[];
   priority: Priority;
   askedAt: number;
   expiresAt: number | null;
@@ -53,9 +73,11 @@ export interface Answer {
   choice: Choice;
   note: string | null;
   data: Json;
-  /** The persona that answered. */
+  /** Who answered; of several, the last. */
   by: string;
   at: number;
+  /** Of a question to several: all that were given. */
+  approvals?: Approval[];
 }
 
 export interface Settled {

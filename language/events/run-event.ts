@@ -6,7 +6,7 @@
 import type { FailureInfo } from '../failure.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Step, StepType } from '../model.ts';
-import type { Answer, Priority, Question, QuestionKind } from './question.ts';
+import type { Answer, Approval, Priority, Question, QuestionKind } from './question.ts';
 
 export type RunStatus = 'running' | 'paused' | 'completed' | 'failed' | 'cancelled';
 
@@ -162,6 +162,15 @@ export interface Answered extends QuestionEnd {
   answer: Answer;
 }
 
+/** One of several who are asked has approved, and the question stays open: `missing` more have to. */
+export interface Approved extends Stamp {
+  type: 'approved';
+  id: string;
+  /** All so far. */
+  approvals: Approval[];
+  missing: number;
+}
+
 export interface Expired extends QuestionEnd {
   type: 'expired';
 }
@@ -213,10 +222,12 @@ export interface Heard extends Stamp {
   turn: number | null;
 }
 
-/** What became of the run when it asked for the group that its definition names. */
+/** What became of the run when it asked for the group that its definition names, or for a place of its persona. */
 export interface Grouped extends Stamp {
   type: 'group';
+  /** Of a place, the persona. */
   group: string;
+  of?: 'persona';
   state: 'taken' | 'waiting' | 'skipped';
   /** The run that has the group, or is to have it next. */
   holder?: string;
@@ -255,6 +266,7 @@ export type RunEvent =
   | Resumed
   | Asked
   | Answered
+  | Approved
   | Expired
   | Withdrawn
   | Notified

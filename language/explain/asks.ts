@@ -1,6 +1,6 @@
 /** What a run asks people, and when. */
 import { durationWords } from '../graph/describe-loop.ts';
-import { shortened } from '../graph/step-label.ts';
+import { approversOf, shortened } from '../graph/step-label.ts';
 import type { Definition, EscalationRule, Step } from '../model.ts';
 import { visitSteps, type KnownRefs } from './visit.ts';
 
@@ -8,9 +8,7 @@ export function asksOf(definition: Definition, known: KnownRefs): string[] {
   const asks: string[] = [];
   visitSteps(definition, known, ({ step, path }) => {
     if (step.type === 'approval')
-      asks.push(
-        `${path} asks ${step.assignee ?? 'its persona'} "${shortened(step.message)}" and waits${waitWords(step)}.`,
-      );
+      asks.push(`${path} asks ${approversOf(step)} "${shortened(step.message)}" and waits${waitWords(step)}.`);
   });
   const { safety = {}, escalateOn = [], reportTo } = definition;
   const { requireApproval = [], onTimeout } = safety;

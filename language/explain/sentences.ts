@@ -1,7 +1,7 @@
 /** What a definition does, in order: one sentence a step, indented by the steps around it. */
 import { endsEarly, linesAtOnce } from '../blocks.ts';
 import { describeLoop, durationWords } from '../graph/describe-loop.ts';
-import { joinWords, shortened, shownAsText, sleepWords } from '../graph/step-label.ts';
+import { approversOf, joinWords, shortened, shownAsText, sleepWords } from '../graph/step-label.ts';
 import { failsByExitCode, isShell, withDefaults } from '../failure.ts';
 import type { Definition, OnUnknown, ParallelStep, Step } from '../model.ts';
 import type { KnownRefs } from './visit.ts';
@@ -134,7 +134,7 @@ function whatOf(step: Step): string {
     case 'emit':
       return `emits the event "${step.event}"`;
     case 'approval':
-      return `asks ${step.assignee ?? 'its persona'} "${shortened(step.message)}"`;
+      return `asks ${approversOf(step)} "${shortened(step.message)}"`;
     case 'fail':
       return `fails${step.code === undefined ? '' : ` with ${step.code}`}: "${shortened(step.message)}"`;
     case 'join':

@@ -1,5 +1,5 @@
 /** What a person reads for a step in a graph: its name, or what it does, and how it fails. */
-import type { JoinStep, SleepStep, Step } from '../model.ts';
+import type { ApprovalStep, JoinStep, SleepStep, Step } from '../model.ts';
 import { durationWords } from './describe-loop.ts';
 
 const shownMax = 80;
@@ -76,6 +76,13 @@ export function shownAsText(text: string): string {
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/[\p{Cc}\p{Cf}]/gu, '')
     .trim();
+}
+
+/** Whom an approval step asks. */
+export function approversOf({ assignee, approvers }: Pick<ApprovalStep, 'assignee' | 'approvers'>): string {
+  if (approvers === undefined) return assignee ?? 'its persona';
+  const { of, atLeast = 1 } = approvers;
+  return of.length === 1 && atLeast === 1 ? (of[0] ?? '') : `${atLeast} of ${of.join(', ')}`;
 }
 
 export function shortened(text: string): string {

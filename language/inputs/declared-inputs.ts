@@ -11,6 +11,8 @@ export interface DeclaredInput {
   name: string;
   /** Of `inputSchema`: the types it may have, or the values. */
   type?: string;
+  /** Of a list: the types that its items may have. */
+  items?: string;
   description?: string;
   default?: Json;
   isNeeded: boolean;
@@ -30,10 +32,11 @@ export function declaredInputs({ inputs = {}, inputSchema }: Declaring): Declare
 }
 
 function said(schema: JsonObject, whole: JsonObject): Omit<DeclaredInput, 'name' | 'isNeeded'> {
-  const { description, default: value } = schema;
+  const { description, default: value, items: each } = schema;
   const type = typeWords(schema, whole);
+  const items = isJsonObject(each) ? typeWords(each, whole) : undefined;
   return {
-    ...defined({ type }),
+    ...defined({ type, items }),
     ...(typeof description === 'string' ? { description } : {}),
     ...defined({ default: value }),
   };

@@ -89,9 +89,14 @@ function baseOf(base: string): Pick<ModelName, 'provider' | 'id'> | null {
   return { provider, id };
 }
 
+/** `@0.5` behind a name; undefined where there is none. */
+export function scaledName(text: string): { name: string; scale: number | undefined } {
+  const [, name = text, number] = /^(.*?)(?:@(-?\d+(?:\.\d+)?))?$/.exec(text) ?? [];
+  return { name, scale: number === undefined ? undefined : Number(number) };
+}
+
 function readAdapter(text: string): AdapterName | string {
-  const [, name = '', number] = /^(.*?)(?:@(-?\d+(?:\.\d+)?))?$/.exec(text) ?? [];
-  const scale = number === undefined ? 1 : Number(number);
+  const { name, scale = 1 } = scaledName(text);
   if (name === '') return 'an adapter behind "+" is empty; write a path, the name of a layer, or PERSONA-genome';
   if (Math.abs(scale) > SCALE_MAX) return `the scale of "${name}" is ${scale}; write one up to ${SCALE_MAX}`;
   if (/[/\\]|\.gguf$/i.test(name)) return { type: 'path', path: name, scale };

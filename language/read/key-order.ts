@@ -61,6 +61,7 @@ const ORDER = [
   'show',
   'form',
   'assignee',
+  'approvers',
   'definition',
   'await',
   'max',

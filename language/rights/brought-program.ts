@@ -161,6 +161,7 @@ export const STEPS: StepRows = {
     show: 'free',
     form: 'free',
     assignee: (persona) => `it asks "${persona}" in place of its own persona`,
+    approvers: () => 'it asks others in place of its own persona ("approvers")',
     onTimeout: refusedAs('approve', 'it counts silence as approval ("onTimeout")'),
   },
   fail: { ...BARE, message: 'free', code: 'free' },

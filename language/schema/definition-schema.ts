@@ -44,6 +44,7 @@ const NAMED: Named = [
   { id: 'Safety', schema: model.Safety },
   { id: 'Budget', schema: model.Budget },
   { id: 'Retry', schema: model.Retry },
+  { id: 'Approvers', schema: model.Approvers },
   { id: 'EscalationRule', schema: model.EscalationRule },
   { id: 'Rule', schema: model.Rule },
   { id: 'Defaults', schema: Defaults },

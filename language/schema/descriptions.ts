@@ -155,7 +155,8 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     message: 'The question.',
     show: 'What the persona needs to see to decide.',
     form: 'A JSON Schema of the data an answer must carry.',
-    assignee: "The persona that is asked; the run's own when absent.",
+    assignee: "The persona or group that is asked; the run's own persona when absent.",
+    approvers: 'Several who are asked, in place of "assignee".',
     onTimeout: 'What counts as answered when nobody did within "timeoutMs".',
   },
   FailStep: {
@@ -263,6 +264,11 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     tokens: 'Tokens of models, in and out.',
     usd: 'Money spent on models, in US dollars.',
     wallMs: 'Wall time, in milliseconds.',
+  },
+  Approvers: {
+    '': 'Several who are asked one question.',
+    of: 'The personas and groups that are asked.',
+    atLeast: 'How many different persons of them have to approve; 1 when absent.',
   },
   Retry: {
     '': 'How often, and how long between.',

@@ -9,12 +9,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as breathe } from 'node:timers/promises';
-import type {
-  Checkpoint,
-  CheckpointOf,
-  Checkpoints,
-  ProjectState,
-} from '../../prisma/store/contract/checkpoint-contract.ts';
+import type { Checkpoint, Checkpoints, ProjectState } from '../../prisma/store/contract/checkpoint-contract.ts';
 import { type Access, isProtectedFrom } from '../../world/confinement/confine.ts';
 import { protectionOf } from '../../world/confinement/protected-places.ts';
 import { Failure } from '../../world/failures/failures.ts';
@@ -76,7 +71,7 @@ export type Undone = {
   undo: string | null;
 };
 
-interface Place {
+export interface Place {
   trees: ProjectTrees;
   /** The project as it is now, kept. */
   now: ProjectState;
@@ -106,10 +101,10 @@ export interface Chosen {
   chosen: readonly Checkpoint[];
 }
 
-/** What a person asked for, of steps that ran in one folder; with `access` a look as a step would have it. */
+/** What was asked for of steps that ran in one folder; `access`: of the step that asks. */
 export async function undoInPlace(
   rows: Checkpoints,
-  request: UndoRequest & { access?: Access },
+  request: UndoRequest & { access?: Access | undefined },
   { all, chosen: checkpoints }: Chosen,
 ): Promise<Undone> {
   const first = checkpoints.find(({ before }) => before !== null);
@@ -126,11 +121,16 @@ export async function undoInPlace(
       return await undoSteps(checkpoints, { trees, now, beside, access: request.access }, request);
     const own = { handle: request.handle, key: nextKey(all, request.handle) };
     let isBegun = false;
-    const undone = await undoSteps(checkpoints, { trees, now, beside }, request, async (paths) => {
-      const kept = { what: 'undo', project, place, isBackground: false, before: now, skipped: null };
-      await rows.begin({ ...own, ...kept, takenAt, begunAt, paths });
-      isBegun = true;
-    });
+    const undone = await undoSteps(
+      checkpoints,
+      { trees, now, beside, access: request.access },
+      request,
+      async (paths) => {
+        const kept = { what: 'undo', project, place, isBackground: false, before: now, skipped: null };
+        await rows.begin({ ...own, ...kept, takenAt, begunAt, paths });
+        isBegun = true;
+      },
+    );
     if (!isBegun) return undone;
     const closedAt = Date.now();
     await rows.end(own, await trees.take(), { closedAt, endedAt: Date.now() });
@@ -141,26 +141,7 @@ export async function undoInPlace(
   }
 }
 
-/** What a step of the run asked for; its own state before was taken when it began. A step that has written nothing yet has nothing to take back. */
-export async function undoFromStep(
-  rows: Checkpoints,
-  trees: ProjectTrees,
-  own: CheckpointOf,
-  request: UndoRequest & { access?: Access | undefined },
-): Promise<Undone> {
-  const all = await rows.ofRun(request.handle);
-  const mine = all.find(({ handle, key }) => handle === own.handle && key === own.key);
-  if (mine?.before === undefined || mine.before === null)
-    throw refused(`the state of the project could not be taken (${mine?.skipped ?? 'checkpoints are turned off'})`);
-  const earlier = all.filter(({ position }) => position < mine.position);
-  const chosen = selected(earlier, request, STEP_KEY);
-  const beside = await besideOf(rows, chosen, { root: request.handle, asking: own });
-  const place = { trees, now: mine.before, beside, access: request.access };
-  const undone = await orRefused(() => undoSteps(chosen, place, request));
-  return { ...undone, undo: undone.done ? own.key : null };
-}
-
-const refused = (finding: string): Failure => new Failure('UNDO_REFUSED', finding);
+export const refused = (finding: string): Failure => new Failure('UNDO_REFUSED', finding);
 
 const nothing = (handle: string): Undone => ({
   handle,
@@ -196,7 +177,7 @@ export function selected(all: readonly Checkpoint[], request: UndoRequest, mayLa
 }
 
 /** Where a step of a run may be; a step that has written nothing has no checkpoint. */
-const STEP_KEY = /^(?:steps|always)[.]/;
+export const STEP_KEY = /^(?:steps|always)[.]/;
 
 function meant(all: readonly Checkpoint[], { handle, key, only }: UndoRequest): readonly Checkpoint[] {
   if (key === undefined) return all;
@@ -226,19 +207,14 @@ export const gapsOf = (checkpoints: readonly Checkpoint[], root: string): Undone
       : [],
   );
 
-/** `begin`: called before the first file is touched. */
-async function undoSteps(
+/** Of steps that ran in one folder. `begin`: called before the first file is touched. */
+export async function undoSteps(
   checkpoints: readonly Checkpoint[],
   { trees, now, beside, access = {} }: Place,
   { handle, force, sure, dryRun, refs }: UndoRequest,
   begin?: (paths: string[]) => Promise<void>,
 ): Promise<Undone> {
   const { git } = trees;
-  const elsewhere = checkpoints.find(({ before, place }) => before !== null && place !== git.place);
-  if (elsewhere !== undefined)
-    throw refused(
-      `${nameWithin(handle, elsewhere)} ran in another project or with another home of Sentinel (${elsewhere.place}); take back that run, or its steps one by one with --only`,
-    );
   const stretches = await stretchesOf(git, checkpoints, { root: handle, now, beside });
   const { wanted, conflicts, left } = planFiles(git, planUndo(stretches), access);
   const moves = await planMoves(git, planUndo(stretches.map(movesOf)).files, {

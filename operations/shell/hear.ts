@@ -47,6 +47,7 @@ export function hear(
   const isLogged = request.isLogged !== false;
   const capture = (name: StreamName, chunk: Buffer): void => {
     captures[name].write(chunk);
+    if (name === 'stdout') request.hears?.(chunk);
     captures.output.write(chunk);
   };
   const toLog = (name: StreamName, chunk: Buffer, readBytes: number): void => {

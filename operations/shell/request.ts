@@ -25,6 +25,8 @@ export interface ShellRequest {
   isLogged?: boolean;
   /** Values too large for the environment: each becomes a file, and its variable with `_FILE` names it. */
   files?: { [name: string]: string };
+  /** Its stdout as it comes, without secrets; from the beginning again where another worker goes on with the process. */
+  hears?: (piece: Buffer) => void;
   /** What a sandbox shows the process beside the usual. */
   sandbox?: SandboxRequest;
   /** The process outlives its worker, where it can; one for each key. */

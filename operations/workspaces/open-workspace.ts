@@ -19,6 +19,7 @@ import {
   claim,
   forget,
   keepRecord,
+  passOn,
   type Workspace,
   workspaceAt,
   workspacesOf,
@@ -187,6 +188,7 @@ const recordFor = (
   key,
   project,
   madeAt: Date.now(),
+  turn: 0,
   isReady: false,
   unresolved: [],
 });
@@ -236,8 +238,7 @@ async function refuseTaken(
 async function takeOver(project: string, branch: string, owner: Owner): Promise<Workspace | null> {
   const left = (await workspacesOf(project)).find((one) => one.branch === branch);
   if (left === undefined) return null;
-  const { handle, key } = owner;
-  if (left.handle !== handle && (await owner.isRunning(left.handle)))
+  if (left.handle !== owner.handle && (await owner.isRunning(left.handle)))
     throw taken(
       branch,
       `is that of the workspace "${left.name}", in which the run ${left.handle} works; wait for it, or name another`,
@@ -246,9 +247,7 @@ async function takeOver(project: string, branch: string, owner: Owner): Promise<
     await unmake(left);
     return null;
   }
-  const own = { ...left, handle, key };
-  await keepRecord(own);
-  return own;
+  return (await passOn(left, owner)) ?? takeOver(project, branch, owner);
 }
 
 /** Takes away what is left of a workspace that was never ready, or is gone: no commit of it is lost. */

@@ -2,12 +2,13 @@
  * The workspaces of a project on this host: each is a folder in the cache, and beside it a record that says whose it is.
  * No step of a sandbox reaches the record, and it outlives the folder.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { workspacesFolder } from '../../services/home/home-records.ts';
+import { placeOf } from '../../world/git/worktrees/workspace-place.ts';
 import { isBelow, realOf } from '../../world/own-programs/helper-programs.ts';
 
 /** A merge that came to conflicts, while nobody has resolved them. */
@@ -38,11 +39,15 @@ const WorkspaceRecord = z.strictObject({
   /** Of the project below the root of its repository. */
   below: z.string(),
   madeAt: z.number(),
+  /** How often it was given to another owner. */
+  turn: z.number().default(0),
   /** False while it is being made. */
   isReady: z.boolean(),
   unresolved: z.array(Unresolved).default([]),
 });
 export type WorkspaceRecord = z.infer<typeof WorkspaceRecord>;
+
+const Owned = WorkspaceRecord.pick({ handle: true, key: true });
 
 /** A record, and where it is. */
 export interface Workspace extends WorkspaceRecord {
@@ -55,15 +60,6 @@ export interface Workspace extends WorkspaceRecord {
 const ENDING = '.json';
 /** No branch, and so no workspace, begins with a dot. */
 const RECORDS = '.records';
-
-/** The folder for the workspaces of a project; `project`: its real path. */
-export function placeOf(project: string): string {
-  const digest = createHash('sha256').update(project).digest('hex').slice(0, 16);
-  const name = basename(project)
-    .replaceAll(/[^A-Za-z0-9._-]/g, '_')
-    .slice(0, 40);
-  return join(workspacesFolder(), `${digest}-${name}`);
-}
 
 const workspaceIn = (place: string, record: WorkspaceRecord): Workspace => {
   const folder = join(place, record.name);
@@ -120,8 +116,37 @@ export async function keepRecord({ folder: _folder, root: _root, ...record }: Wo
   await rename(draft, recordOf(place, record.name));
 }
 
-export const forget = ({ project, name }: WorkspaceRecord): Promise<void> =>
-  rm(recordOf(placeOf(project), name), { force: true });
+const turnOf = (place: string, { name }: WorkspaceRecord, turn: number): string =>
+  join(place, RECORDS, `.${name}.turn-${turn}`);
+
+/**
+ * Gives a workspace to another owner. Null where somebody else was faster: of several, in any process of this host, one
+ * makes the link of the next turn, and whoever finds it completes the record of one that died before that.
+ */
+export async function passOn(
+  left: Workspace,
+  { handle, key }: Pick<WorkspaceRecord, 'handle' | 'key'>,
+): Promise<Workspace | null> {
+  const place = placeOf(left.project);
+  const turn = left.turn + 1;
+  const link = turnOf(place, left, turn);
+  try {
+    await symlink(JSON.stringify({ handle, key }), link);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+  const owner = Owned.parse(JSON.parse(await readlink(link)));
+  const own = { ...left, ...owner, turn };
+  if (((await read(recordOf(place, left.name)))?.turn ?? turn) < turn) await keepRecord(own);
+  await rm(turnOf(place, left, left.turn), { force: true });
+  return owner.handle === handle && owner.key === key ? own : null;
+}
+
+export async function forget(record: WorkspaceRecord): Promise<void> {
+  const place = placeOf(record.project);
+  await rm(recordOf(place, record.name), { force: true });
+  await rm(turnOf(place, record, record.turn), { force: true });
+}
 
 const nameMax = 80;
 

@@ -15,6 +15,13 @@ export const gone = ({ name, folder, branch }: Workspace): Failure =>
     `the workspace "${name}" is not in ${folder} any more; what it had committed is on the branch "${branch}": remove it with "workspace/remove" and make a new one, with "reuse" from that branch`,
   );
 
+/** `of`: the run that worked there, and that another one goes on from. */
+export const removed = (root: string, of: string): Failure =>
+  new Failure(
+    'WORKSPACE_GONE',
+    `the workspace in which ${of} worked (${root}) was removed, or is on another host; fork ${of} at the step that makes the workspace, with another branch or "reuse": true`,
+  );
+
 const shownMax = 10;
 
 export const someOf = (paths: readonly string[]): string =>

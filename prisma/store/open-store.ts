@@ -13,6 +13,8 @@ import { inbox } from './runs/inbox.ts';
 import { leases } from './runs/leases.ts';
 import { installation } from './values/installation.ts';
 import { incidents } from './runs/incidents.ts';
+import { personaDays } from './runs/persona-days.ts';
+import { personaLimits } from './runs/persona-limits.ts';
 import { lostSteps } from './runs/lost-steps.ts';
 import { limits } from './models/limits.ts';
 import { notifications } from './events/notifications.ts';
@@ -74,6 +76,8 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
     lostSteps: lostSteps(database),
     limits: limits(database),
     leases: leases(database, announcer, listener),
+    personaLimits: personaLimits(database),
+    personaDays: personaDays(database),
     notifications: notifications(database),
     signals: signals(database, announcer, listener),
     executions: executions(database, announcer, listener),

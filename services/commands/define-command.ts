@@ -301,7 +301,8 @@ export interface SystemDefinition {
   /** Commands that are performed again and again, by one worker at a time. A long one is a run of one step. */
   background?: { readonly [name: string]: { everyMs: number; command: string } };
   /**
-   * Quick commands that find what the names behind a model's `+` mean. `layer` gets `{ name }` and answers with `{ path, scale }`,
+   * Quick commands that find what the names behind a model's `+` mean. `layer` gets `{ name }` and answers with `{ path, scale }`
+   * (and `base`, the SHA-256 of the model's file, where it is for no other),
    * `genome` gets `{ persona }` and answers with a list of these; null: there is none.
    */
   layers?: { layer: string; genome: string };

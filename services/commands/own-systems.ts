@@ -40,12 +40,13 @@ const OwnSystem = z
     verbs: z
       .record(z.string(), z.strictObject({ summary: Line, command: z.string(), args: z.array(z.string()).default([]) }))
       .default({}),
+    run: z.strictObject({ definition: z.string(), args: z.array(z.string()).default([]) }).optional(),
   })
   .superRefine((system, context) => {
     const refuse = (path: (string | number)[], message: string): void => {
       context.addIssue({ code: 'custom', path, message });
     };
-    const { name, commands, events, followers, queues, background, verbs, layers = {} } = system;
+    const { name, commands, events, followers, queues, background, verbs, run, definitions, layers = {} } = system;
     for (const [kind, named] of Object.entries({ followers, queues, background, verbs }))
       for (const one of Object.keys(named))
         if (!/^[a-z][a-z0-9-]*$/.test(one)) refuse([kind, one], 'a name has small letters, digits and -');
@@ -82,6 +83,7 @@ const OwnSystem = z
       else if (found.doors?.includes('background') === false)
         refuse(at, `"${command}" names its "doors", and "background" is none of them`);
     }
+    checkRun(run, { name, definitions, refuse });
     for (const [verb, { command, args }] of Object.entries(verbs)) {
       const found = own.get(command);
       if (found === undefined) refuse(['verbs', verb, 'command'], missing(command));
@@ -118,6 +120,32 @@ function checkLayers(layers: { [what: string]: string }, { name, own, refuse }: 
     else if (found.speed !== 'quick')
       refuse(['layers', what], `"${command}" takes long, and a turn of a model waits for it; make it quick`);
   }
+}
+
+const Named = z.record(z.string(), z.unknown()).default({});
+/** Where a definition names its inputs. */
+const Declared = z.looseObject({ inputs: Named, inputSchema: z.looseObject({ properties: Named }).optional() });
+
+function checkRun(
+  run: { definition: string; args: string[] } | undefined,
+  {
+    name,
+    definitions,
+    refuse,
+  }: Pick<Checking, 'name' | 'refuse'> & { definitions: { [definition: string]: { [field: string]: unknown } } },
+): void {
+  if (run === undefined) return;
+  const definition = Object.hasOwn(definitions, run.definition) ? definitions[run.definition] : undefined;
+  if (definition === undefined) {
+    refuse(['run', 'definition'], `there is no definition "${run.definition}" in the system "${name}"`);
+    return;
+  }
+  const { data: declared } = Declared.safeParse(definition);
+  // What is wrong with the definition itself is said where it is read.
+  if (declared === undefined) return;
+  const inputs = declared.inputSchema?.properties ?? declared.inputs;
+  for (const arg of run.args)
+    if (!Object.hasOwn(inputs, arg)) refuse(['run', 'args'], `"${run.definition}" has no input "${arg}"`);
 }
 
 /** Of every verb. */

@@ -65,6 +65,7 @@ export const ProjectConfig = z.strictObject({
       prices: z.record(model, Prices).default({}),
       routes: Routes.default({}),
       windows: z.record(model, z.number().int().min(256)).default({}),
+      embedding: model.optional(),
     })
     .prefault({}),
   commands: z.array(OwnCommand).default([]),

@@ -1,23 +1,10 @@
 /**
- * Files under `SENTINEL_HOME`: private files written in one step, and the services' logs.
+ * Files under `SENTINEL_HOME`: its folders, and the services' logs.
  */
-import { closeSync, fsyncSync, mkdirSync, openSync, readSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const LOG_BYTES_MAX = 10 * 1024 * 1024;
-
-/** A reader sees the old content or the new, never a half; only the owner may read it. */
-export function writeAtomically(path: string, content: string): void {
-  const draft = `${path}.${process.pid}.new`;
-  const fd = openSync(draft, 'w', 0o600);
-  try {
-    writeFileSync(fd, content);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-  renameSync(draft, path);
-}
 
 /** With the folders above it. Node's own `recursive` goes on for ever where a folder can hold no other (/proc). */
 export function makeFolders(path: string, mode = 0o777): void {

@@ -6,7 +6,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeAtomically } from './home-files.ts';
+import { writeAtomically } from '../../world/files/whole-file.ts';
 import { homeKey, homeStanding, needsNoRecord } from './own-home.ts';
 
 /** Null where there is none, or where it is not this home's. Throws `SyntaxError` for what is no JSON. */

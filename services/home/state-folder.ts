@@ -6,7 +6,8 @@ import { readFileSync, statSync, type Stats } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { ConfigError } from './config-error.ts';
-import { makeFolders, writeAtomically } from './home-files.ts';
+import { writeAtomically } from '../../world/files/whole-file.ts';
+import { makeFolders } from './home-files.ts';
 
 /** By the XDG specification, a relative path counts as none; here it would lie in whatever project one is in. */
 export function stateFolder(): string {

@@ -7,7 +7,8 @@ import { randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeFolders, writeAtomically } from '../home/home-files.ts';
+import { writeAtomically } from '../../world/files/whole-file.ts';
+import { makeFolders } from '../home/home-files.ts';
 import { ProcessIdentity } from '../config/services-state.ts';
 import { identifyProcess, isAlive } from './process-identity.ts';
 

@@ -121,11 +121,20 @@ export const chatCommands: Command[] = [
   }),
   defineCommand({
     name: 'collaboration/chat/list',
-    description: 'Lists the rooms that have messages, with the latest of each.',
+    description:
+      'Lists the rooms that have messages, each with its latest, with how busy it is ("lastHour") and how pressed ("unanswered").',
     permission: 'read',
     speed: 'quick',
     params: z.strictObject({}),
-    result: z.array(z.strictObject({ room: z.string(), messages: z.number(), latest: Message })),
+    result: z.array(
+      z.strictObject({
+        room: z.string(),
+        messages: z.number(),
+        lastHour: z.number().describe('messages of the last hour'),
+        unanswered: z.number().describe('messages that address somebody, none of whom has said anything there since'),
+        latest: Message,
+      }),
+    ),
     run: async (_params, context) =>
       (await rooms(context)).map(({ latest, ...room }) => ({ ...room, latest: { ...latest } })),
   }),

@@ -50,6 +50,10 @@ export interface ChatMessage {
 export interface ChatRoom {
   room: string;
   messages: number;
+  /** Messages of the last hour: how busy the room is. */
+  lastHour: number;
+  /** Messages that address somebody, none of whom has said anything in the room since: how pressed it is. */
+  unanswered: number;
   latest: ChatMessage;
 }
 

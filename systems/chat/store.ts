@@ -120,12 +120,32 @@ export async function messagesTo(
 
 /** The one with the newest message first. */
 export async function rooms(context: Context): Promise<ChatRoom[]> {
-  const rows = await context.tx.query<Row & { messages: number }>(
-    `select distinct on (room) ${COLUMNS}, (count(*) over (partition by room))::integer as messages
-     from chat_messages where ${heardIn('$1')} order by room, seq desc`,
+  const rows = await context.tx.query<Row & Omit<ChatRoom, 'room' | 'latest'>>(
+    `with heard as (select seq, room, author, mentions, at from chat_messages where ${heardIn('$1')}),
+       said as (select room, author, max(seq) as last from heard group by room, author),
+       asked as (
+         select heard.seq, heard.room from heard cross join unnest(heard.mentions) as name
+           left join said on said.room = heard.room and said.author = name and said.last > heard.seq
+         group by heard.seq, heard.room having count(said.author) = 0
+       ),
+       counted as (
+         select room, max(seq) as last, count(*)::integer as messages,
+           (count(*) filter (where at > clock_timestamp() - interval '1 hour'))::integer as "lastHour"
+         from heard group by room
+       ),
+       waiting as (select room, count(*)::integer as unanswered from asked group by room)
+     select latest.*, messages, "lastHour", coalesce(unanswered, 0) as unanswered
+     from counted left join waiting on waiting.room = counted.room
+       cross join lateral (select ${COLUMNS} from chat_messages where seq = counted.last) as latest`,
     [projectOfModel(context)],
   );
   return rows
-    .map(({ messages, ...row }): ChatRoom => ({ room: row.room, messages, latest: toMessage(row) }))
+    .map(({ messages, lastHour, unanswered, ...row }): ChatRoom => ({
+      room: row.room,
+      messages,
+      lastHour,
+      unanswered,
+      latest: toMessage(row),
+    }))
     .toSorted((a, b) => b.latest.seq - a.latest.seq);
 }

@@ -1,8 +1,8 @@
 /** `code/undo`: takes back what this run did to the files of its project. */
 import * as z from 'zod';
 import type { Json } from '../../language/json.ts';
-import { undoFromStep, type Undone } from '../../operations/checkpoints/undo.ts';
-import { undoRun } from '../../operations/checkpoints/undo-run.ts';
+import type { Undone } from '../../operations/checkpoints/undo.ts';
+import { undoFromStep, undoRun } from '../../operations/checkpoints/undo-run.ts';
 import { accessOf, rootOf } from '../../world/confinement/confine.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { changedAction, refuseChanged, shownOf } from '../../operations/approved-action.ts';

@@ -6,7 +6,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { defined } from '../../language/defined.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
+import type { Json, JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
 import { RecordFilter } from '../../language/params/record-filter.ts';
 import { withoutTokens } from '../../language/secrets.ts';
@@ -15,9 +15,10 @@ import { Failure } from '../../world/failures/failures.ts';
 import { ownMasker } from '../../world/own-keys/own-keys.ts';
 import { fileFailure } from '../../operations/files/whole-file.ts';
 import { shortMark, type Context } from '../../operations/command.ts';
-import { openIn, type OpenedFolder } from './folders.ts';
+import { openIn, type OpenedFolder } from '../../operations/files/outside-folders.ts';
+import { foldersOf } from './settings.ts';
 import { manifestIn, PARTS, type Manifest, type Part } from './manifest.ts';
-import { formsOfRows, rowOf, shareOf, type Row } from './rows.ts';
+import { factOf, formsOfRows, rowOf, shareOf, type Row } from './rows.ts';
 import { AskedSamples, rowsFrom } from './sources.ts';
 
 const rowsMax = 2_000_000;
@@ -63,7 +64,7 @@ interface Written {
 }
 
 export async function create(params: CreateParams, context: Context): Promise<Manifest & { path: string }> {
-  const folder = openIn(params.outputPath, context, { create: true });
+  const folder = openIn(params.outputPath, context, { create: true, folders: foldersOf(context) });
   if (folder === null) throw new Error('bug: a folder that was made is not there');
   const draft = join(folder.place, `.draft-${shortMark(context)}`);
   try {
@@ -127,7 +128,7 @@ async function writeRows(
   let duplicates = 0;
   for await (const { place, value } of rowsFrom(params, context)) {
     context.signal.throwIfAborted();
-    const row = checkedRow(value, place, maskers);
+    const row = checkedRow(value, place, { maskers, groupBy: params.groupBy });
     if (seen.has(row.id)) {
       duplicates += 1;
       continue;
@@ -138,16 +139,21 @@ async function writeRows(
         'DATASET_ROW_INVALID',
         `${place} is one more than the ${rowsMax} rows that a data set takes; make several`,
       );
-    await append(files[partOf(row, value, params)], row);
+    await append(files[partOf(row, params)], row);
     if (seen.size % 1_000 === 0) context.heartbeat({ rows: seen.size });
   }
   return { duplicates };
 }
 
-function checkedRow(value: Json, place: string, maskers: readonly Masker[]): Row {
+function checkedRow(
+  value: Json,
+  place: string,
+  { maskers, groupBy }: { maskers: readonly Masker[]; groupBy: string | undefined },
+): Row {
   const read = rowOf(value);
   if ('fault' in read) throw new Failure('DATASET_ROW_INVALID', `${place} ${read.fault}; a row is ${formsOfRows}`);
-  const { row } = read;
+  const fact = factOf(value, groupBy);
+  const row: Row = { ...read.row, ...defined({ fact }) };
   const text = JSON.stringify(row);
   if (withoutTokens(text) !== text || maskers.some((masker) => masker.text(text) !== text))
     throw new Failure(
@@ -157,8 +163,8 @@ function checkedRow(value: Json, place: string, maskers: readonly Masker[]): Row
   return row;
 }
 
-function partOf(row: Row, value: Json, { parts, groupBy }: CreateParams): Part {
-  const share = shareOf(row, groupBy === undefined || !isJsonObject(value) ? undefined : value[groupBy]);
+function partOf(row: Row, { parts }: CreateParams): Part {
+  const share = shareOf(row);
   if (share < parts.gate) return 'gate';
   return share < parts.gate + parts.validation ? 'validation' : 'train';
 }

@@ -3,7 +3,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import type { Context } from '../../operations/command.ts';
-import { openIn } from './folders.ts';
+import { openIn } from '../../operations/files/outside-folders.ts';
+import { foldersOf } from './settings.ts';
 import { Manifest, manifestIn } from './manifest.ts';
 
 const listedMax = 1_000;
@@ -21,7 +22,7 @@ type Listed = z.infer<typeof Listed>;
 
 /** A folder that is not there has none. */
 export async function list({ path }: z.infer<typeof ListParams>, context: Context): Promise<Listed> {
-  const folder = openIn(path, context, { create: false });
+  const folder = openIn(path, context, { create: false, folders: foldersOf(context) });
   if (folder === null) return { archives: [], unreadable: [] };
   try {
     const entries = await readdir(folder.place, { withFileTypes: true });

@@ -20,6 +20,8 @@ export interface Row {
   domain?: string;
   /** That the model was offered. */
   tools?: Json;
+  /** What it is about, where rows go into parts by that. */
+  fact?: string;
 }
 
 /** Fields that hold a question and its answer, by the first pair that a row has whole. */
@@ -80,8 +82,27 @@ function messagesOf(given: Json): Message[] | string {
 
 const hashOf = (content: object): string => createHash('sha256').update(canonicalText(content)).digest('hex');
 
-/** What decides its part: rows of one fact go into one part, else each goes by its content. */
-export function shareOf({ id }: Row, fact: Json | undefined): number {
-  const of = isSaid(fact) ? createHash('sha256').update(canonicalText({ fact })).digest('hex') : id;
-  return Number.parseInt(of.slice(0, 12), 16) / 2 ** 48;
+/** What a row is about, by the field that says so. */
+export function factOf(given: Json, groupBy: string | undefined): string | undefined {
+  const fact = groupBy === undefined || !isJsonObject(given) ? undefined : given[groupBy];
+  return isSaid(fact) ? textOf(fact ?? null) : undefined;
 }
+
+/** What decides its part: rows of one fact go into one part, else those that ask the same, whatever they answer. */
+export function shareOf({ messages, fact }: Row): number {
+  const of = fact === undefined ? { asked: questionOf(messages) } : { fact };
+  return Number.parseInt(hashOf(of).slice(0, 12), 16) / 2 ** 48;
+}
+
+/** The same for questions that differ in case, white space or the form of their characters: one of them is not asked after another was trained. */
+const questionOf = (messages: readonly Message[]): string =>
+  messages
+    .slice(0, -1)
+    .filter(({ role }) => role !== 'system')
+    .map(({ content, tool_calls = null }) => content ?? textOf(tool_calls))
+    .join('\n')
+    .normalize('NFKC')
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
+    .join(' ');

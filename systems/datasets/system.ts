@@ -3,7 +3,7 @@ import { defineCommand } from '../../operations/command.ts';
 import { simulatedText } from '../../operations/predicted.ts';
 import { defineSystem } from '../../operations/system.ts';
 import { create, CreateParams } from './create.ts';
-import { Settings } from './folders.ts';
+import { Settings } from './settings.ts';
 import { Archive, list, Listed, ListParams } from './list.ts';
 
 export const datasets = defineSystem({

@@ -56,6 +56,7 @@ export const healthCommands: Command[] = [
     description: 'Lists how often each command was run, how long it took, and how often it failed.',
     permission: 'read',
     speed: 'quick',
+    ofWorker: true,
     params: z.strictObject({}),
     result: z.array(Metric),
     run: async (_params, { worker }) => worker.metrics.all(),

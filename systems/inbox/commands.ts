@@ -42,13 +42,27 @@ const rank = ({ priority }: { priority: string }): number => -PRIORITIES.findInd
 /** The newest first, or what presses most. */
 async function both(
   context: Context,
-  wanted: { persona?: string; handle?: string; id?: string; domain?: string; kind?: (typeof KINDS)[number] },
+  {
+    among = [],
+    ...wanted
+  }: {
+    persona?: string;
+    /** What runs ask these is shown, too. */
+    among?: readonly string[];
+    handle?: string;
+    id?: string;
+    domain?: string;
+    kind?: (typeof KINDS)[number];
+  },
   { order, limit }: { order: 'next' | 'newest' | 'all'; limit: number },
 ): Promise<JsonObject[]> {
   const posted = (await items(context, wanted, { order, limit })).map(shownItem);
   // What runs ask and tell has no domain, and is none of the kinds that are posted.
+  const persona = wanted.persona === undefined ? undefined : [wanted.persona, ...among];
   const asked =
-    wanted.domain === undefined && wanted.kind === undefined ? await ofRuns(context, wanted, { order, limit }) : [];
+    wanted.domain === undefined && wanted.kind === undefined
+      ? await ofRuns(context, { ...wanted, persona }, { order, limit })
+      : [];
   return [...posted, ...asked]
     .toSorted((a, b) => (order === 'next' ? rank(a) - rank(b) || a.askedAt - b.askedAt : b.askedAt - a.askedAt))
     .slice(0, limit) as unknown as JsonObject[];
@@ -88,14 +102,15 @@ const looking: Command[] = [
     runParams: ['handle'],
     params: z.strictObject({
       ...ofWhom,
+      among: z.array(Id).default([]).describe('With `personaId`: also what runs ask these, for whom it answers.'),
       id: Id.optional().describe('Only items with this id.'),
       ...ofWhat,
       all: z.boolean().default(false).describe('Also what was answered, closed or seen, or has expired.'),
       limit: Limit.default(1_000),
     }),
     result: z.array(Shown),
-    run: ({ personaId: persona, handle, id, domain, kind, all, limit }, context) =>
-      both(context, defined({ persona, handle, id, domain, kind }), { order: all ? 'all' : 'newest', limit }),
+    run: ({ personaId: persona, all, limit, ...wanted }, context) =>
+      both(context, defined({ persona, ...wanted }), { order: all ? 'all' : 'newest', limit }),
   }),
 ];
 

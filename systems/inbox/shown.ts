@@ -57,7 +57,7 @@ export const shownItem = ({
 /** What runs ask and tell. */
 export async function ofRuns(
   { store, session, confinement, run }: Context,
-  { persona, handle, id }: { persona?: string; handle?: string; id?: string },
+  { persona, handle, id }: { persona?: readonly string[] | undefined; handle?: string; id?: string },
   { order, limit }: { order: 'next' | 'newest' | 'all'; limit: number },
 ): Promise<ShownItem[]> {
   const project = confinement?.byModel === true ? run.project : undefined;

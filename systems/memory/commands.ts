@@ -8,7 +8,8 @@ import { personaOfCaller } from '../../operations/caller.ts';
 import { type Command, type Context, defineCommand, shortMark } from '../../operations/command.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { ownMasker } from '../../world/own-keys/own-keys.ts';
-import { forget, memories, type Origin, recall, remember, share } from './store.ts';
+import { recall } from './recall.ts';
+import { forget, memories, type Origin, remember, share } from './store.ts';
 
 const contentBytesMax = 256 * 1024;
 const limitMax = 1_000;

@@ -10,19 +10,10 @@ import type { Json } from '../../language/json.ts';
 import { projectOfModel } from '../../operations/caller.ts';
 import type { Context } from '../../operations/command.ts';
 import { withoutNul } from '../../prisma/store/connection/jsonb-text.ts';
-import { closeness, EMBEDDING, signsOf, vectorOf } from './vectors.ts';
+import { EMBEDDING, signsOf, vectorOf } from './vectors.ts';
 
 /** Of a text that is indexed; Postgres takes no more than 1 MiB of words. */
 const textMax = 20_000;
-/** Candidates by the signs of their vectors, and by their words. */
-const candidatesMax = 200;
-/** After so many days a memory counts half as recent. */
-const HALF_LIFE_DAYS = 30;
-const DAY_MS = 86_400_000;
-
-/** What each part adds to a score. */
-const WEIGHTS = { similarity: 0.7, recency: 0.15, goal: 0.15 };
-
 export interface NewMemory {
   persona: string;
   type: string;
@@ -51,14 +42,7 @@ export interface Memory {
   origin: { by: string; handle: string | null; byModel: boolean; sharedFrom: string | null };
 }
 
-export interface Recalled extends Memory {
-  score: number;
-  parts: { similarity: number; recency: number; goal: number };
-  /** How its vector was made. */
-  embedding: string;
-}
-
-interface Row {
+export interface Row {
   id: string;
   type: string;
   content: Json;
@@ -70,9 +54,9 @@ interface Row {
   sharedFrom: string | null;
 }
 
-const COLUMNS = `m.id, m.type, m.content, m.tags, m.at, m.made_by as "madeBy", m.handle, m.by_model as "byModel", m.shared_from as "sharedFrom"`;
+export const COLUMNS = `m.id, m.type, m.content, m.tags, m.at, m.made_by as "madeBy", m.handle, m.by_model as "byModel", m.shared_from as "sharedFrom"`;
 
-const toMemory = ({ at, madeBy, handle, byModel, sharedFrom, ...row }: Row): Memory => ({
+export const toMemory = ({ at, madeBy, handle, byModel, sharedFrom, ...row }: Row): Memory => ({
   id: row.id,
   type: row.type,
   content: row.content,
@@ -132,7 +116,8 @@ export async function remember(context: Context, memory: Made): Promise<{ id: st
 export async function renew(context: Context, memory: Made): Promise<void> {
   const anew = ['text', 'content', 'tags', 'embedding', 'vector', 'signs', 'is_useful', 'handle'];
   const set = anew.map((column) => `${column} = excluded.${column}`).join(', ');
-  await write(context, memory, `update set ${set}, at = current_timestamp`);
+  const gone = ['embedder', 'meaning', 'meaning_signs'].map((column) => `${column} = null`).join(', ');
+  await write(context, memory, `update set ${set}, ${gone}, at = current_timestamp`);
 }
 
 /** Of what was made from a source before; null where there is none. */
@@ -161,61 +146,6 @@ export async function update(
   );
 }
 
-interface Asked {
-  persona: string;
-  query: string;
-  type?: string | undefined;
-  goal?: string | undefined;
-  limit: number;
-}
-
-/** Candidates by signs and by words, then ranked exactly; the best first. */
-export async function recall(context: Context, { persona, query, type, goal, limit }: Asked): Promise<Recalled[]> {
-  const asked = vectorOf(query);
-  const meant = goal === undefined ? null : vectorOf(goal);
-  const rows = await context.tx.query<Row & { vector: number[]; embedding: string; shared: number }>(
-    `with asked as (
-       select lexemes, (select string_agg('''' || replace(replace(l, '\\', '\\\\'), '''', '''''') || '''', ' | ')
-         from unnest(lexemes) as l)::tsquery as query
-       from (select tsvector_to_array(to_tsvector('english', $2 || ' ' || regexp_replace($2, '[^[:alnum:]]+', ' ', 'g'))) as lexemes) as found
-     ), mine as not materialized (
-       select m.seq, m.signs, m.words from memory_entries m
-       where m.persona = $1 and ($3::text is null or m.type = $3) and m.is_useful
-         and ($4::text is null or m.project is null or m.project = $4)
-     ), chosen as (
-       (select seq from mine order by bit_count(mine.signs # $5::bit(256)), seq desc limit ${candidatesMax})
-       union
-       (select seq from mine, asked where mine.words @@ asked.query order by ts_rank(mine.words, asked.query) desc, seq desc limit ${candidatesMax})
-     )
-     select ${COLUMNS}, m.vector, m.embedding,
-       cardinality(array(select unnest(asked.lexemes) intersect select unnest(tsvector_to_array(m.words))))::float8
-         / greatest(cardinality(asked.lexemes), 1) as shared
-     from chosen join memory_entries m on m.seq = chosen.seq, asked`,
-    [persona, withoutNul(query), type === undefined ? null : withoutNul(type), projectOfModel(context), signsOf(asked)],
-  );
-  const now = context.now();
-  return rows
-    .map(({ vector, embedding, shared, ...row }): Recalled => {
-      const parts = {
-        similarity: rounded((closeness(asked, vector) + shared) / 2),
-        recency: rounded(2 ** (-Math.max(0, now - row.at.getTime()) / (HALF_LIFE_DAYS * DAY_MS))),
-        goal: rounded(meant === null ? 0 : closeness(meant, vector)),
-      };
-      const score = rounded(
-        WEIGHTS.similarity * parts.similarity + WEIGHTS.recency * parts.recency + WEIGHTS.goal * parts.goal,
-      );
-      return { ...toMemory(row), score, parts, embedding };
-    })
-    .filter(({ parts }) => parts.similarity >= SIMILAR)
-    .toSorted((a, b) => b.score - a.score || b.at - a.at)
-    .slice(0, limit);
-}
-
-/** Below that, texts have nothing in common but chance. */
-const SIMILAR = 0.08;
-
-const rounded = (value: number): number => Math.round(value * 1_000) / 1_000;
-
 export interface Which {
   id?: string | undefined;
   type?: string | undefined;
@@ -231,10 +161,10 @@ const chosenBy = (persona: string, { id = '', type = '', tags = [] }: Which): un
   tags.map(withoutNul),
 ];
 
-/** The newest first. */
+/** Those of any use, the newest first. */
 export async function memories(context: Context, persona: string, which: Which, limit: number): Promise<Memory[]> {
   const rows = await context.tx.query<Row>(
-    `select ${COLUMNS} from memory_entries m where ${CHOSEN} and ($5::text is null or m.project is null or m.project = $5)
+    `select ${COLUMNS} from memory_entries m where ${CHOSEN} and m.is_useful and ($5::text is null or m.project is null or m.project = $5)
      order by m.at desc, m.seq desc limit $6`,
     [...chosenBy(persona, which), projectOfModel(context), limit],
   );
@@ -252,9 +182,9 @@ export async function share(
   { from, to, by, which }: { from: string; to: string; by: string; which: Which },
 ): Promise<number> {
   const rows = await tx.query(
-    `insert into memory_entries (id, persona, type, text, content, tags, embedding, vector, signs, is_useful, made_by, handle, by_model, shared_from, project, source, at)
+    `insert into memory_entries (id, persona, type, text, content, tags, embedding, vector, signs, embedder, meaning, meaning_signs, is_useful, made_by, handle, by_model, shared_from, project, source, at)
      select 'memory-' || substr(encode(sha256(convert_to($5 || chr(10) || 'shared:' || m.id, 'UTF8')), 'hex'), 1, 16), $5, m.type, m.text, m.content, m.tags,
-       m.embedding, m.vector, m.signs, m.is_useful, $6, m.handle, m.by_model, $1, m.project, 'shared:' || m.id, m.at
+       m.embedding, m.vector, m.signs, m.embedder, m.meaning, m.meaning_signs, m.is_useful, $6, m.handle, m.by_model, $1, m.project, 'shared:' || m.id, m.at
      from memory_entries m where ${CHOSEN} and m.is_useful
      on conflict (persona, source) do nothing returning 1`,
     [...chosenBy(from, which), to, withoutNul(by)],

@@ -18,4 +18,31 @@ export const tables: Tables = {
     );
     create index persona_trust_trusts_idx on persona_trust (trusts);
   `,
+  groups: `
+    create table persona_members (
+      group_id text not null,
+      member text not null,
+      added_by text not null,
+      added_at timestamptz(3) not null default current_timestamp,
+      primary key (group_id, member)
+    );
+    create index persona_members_member_idx on persona_members (member);
+    create table persona_delegates (
+      persona text not null,
+      delegate text not null,
+      until timestamptz(3),
+      given_at timestamptz(3) not null default current_timestamp,
+      primary key (persona, delegate)
+    );
+    create index persona_delegates_delegate_idx on persona_delegates (delegate);
+  `,
+  grants: `
+    create table persona_grants (
+      persona text not null,
+      may text not null,
+      granted_by text not null,
+      granted_at timestamptz(3) not null default current_timestamp,
+      primary key (persona, may)
+    );
+  `,
 };

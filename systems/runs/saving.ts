@@ -95,6 +95,7 @@ export const savingCommands: Command[] = [
       'recipe',
       'ragSources',
     ],
+    definitionFile: { file: 'file', definition: 'definition' },
     params: Params,
     result: Saved,
     run: create,

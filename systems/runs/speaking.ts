@@ -6,17 +6,20 @@
  * - S2 An answer after which a run does less (`reject`, `skip`, `stop`, `abort`) may be given to every question.
  * - S3 `approve` may be given to what a run asks by itself (an approval step that names nobody), by the command that has
  *      started it: it may do all that this run may. An action, an error and a limit are a person's to decide.
+ * - S4 The run of a persona that is a model has besides what a person has granted that persona, for what the persona's own
+ *      runs ask (language/rights/answers.ts).
  */
 import * as z from 'zod';
-import { CHOICES, letsAct, type Answer, type Choice, type Question } from '../../language/events/question.ts';
-import type { Json, JsonObject } from '../../language/json.ts';
+import { CHOICES, letsAct, type Answer, type Question } from '../../language/events/question.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import { tellBytesMax } from '../../language/limits.ts';
 import { Value } from '../../language/model.ts';
 import { defined } from '../../language/defined.ts';
+import { answerRefusal, GRANTS, type Grant } from '../../language/rights/answers.ts';
 import type { Run } from '../../prisma/store/contract/contract.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { refuseSpeaking, spokenBy } from '../../operations/brought.ts';
-import { type Command, type CommandContext, defineCommand } from '../../operations/command.ts';
+import { type Command, type CommandContext, type Context, defineCommand } from '../../operations/command.ts';
 import { simulatedText } from '../../operations/predicted.ts';
 import { findRun, Handle } from './commands.ts';
 
@@ -78,7 +81,7 @@ const Answered = z.strictObject({
   already: z.boolean(),
 });
 
-async function answer(given: AnswerParams, context: CommandContext): Promise<JsonObject> {
+async function answer(given: AnswerParams, context: Context): Promise<JsonObject> {
   const { handle, question: id, choice, note, data, digest } = given;
   refuseSpeaking('answers what a run asks', context);
   const found = await ownRun('sentinel/answer', handle, context);
@@ -93,7 +96,7 @@ async function answer(given: AnswerParams, context: CommandContext): Promise<Jso
       `sentinel/answer: "${handle}" does not ask "${id}"; sentinel/result with "until": "asked" says what it asks`,
     );
   }
-  refuseAnswer(question, choice, handle, context);
+  await refuseAnswer(given, question, found, context);
   if (digest !== undefined && !question.digest.startsWith(digest))
     throw new Failure(
       'ANSWER_REFUSED',
@@ -115,19 +118,30 @@ function answeredWith(
   return { handle, question, choice, note, data, by, already };
 }
 
-function refuseAnswer(question: Question, choice: Choice, handle: string, context: CommandContext): void {
+async function refuseAnswer(
+  { choice, data = null }: AnswerParams,
+  question: Question,
+  { handle, persona: owner }: Run,
+  context: Context,
+): Promise<void> {
   if (!letsAct(choice)) return;
-  const { id, kind, assignee } = question;
-  const finding =
-    choice !== 'approve' || kind !== 'approval'
-      ? `"${choice}" of "${id}" lets ${handle} act, and a person decides that`
-      : context.hasStarted?.(handle) !== true
-        ? `"${id}" is for a person, or for the command that has started ${handle}`
-        : assignee === context.run.persona
-          ? null
-          : `"${id}" is for ${assignee}`;
-  if (finding !== null)
-    throw new Failure('RIGHTS_EXCEEDED', `sentinel/answer: ${finding}: "sentinel answer ${handle} ${id} ${choice}"`);
+  const { persona } = context.run;
+  const hasStarted = context.hasStarted?.(handle) === true;
+  const may = owner === persona ? await grantsOf(persona, context) : null;
+  const why = answerRefusal({ choice, question, data, handle, owner, persona, may, hasStarted });
+  if (why !== null)
+    throw new Failure(
+      'RIGHTS_EXCEEDED',
+      `sentinel/answer: ${why}: "sentinel answer ${handle} ${question.id} ${choice}"`,
+    );
+}
+
+/** Null: it is no model. */
+async function grantsOf(persona: string, context: Context): Promise<Grant[] | null> {
+  const shown = await context.call('persona/show', { personaId: persona });
+  if (!isJsonObject(shown) || shown['kind'] !== 'model') return null;
+  const { may } = shown;
+  return GRANTS.filter((one) => Array.isArray(may) && may.includes(one));
 }
 
 export const speakingCommands: Command[] = [

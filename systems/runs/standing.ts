@@ -3,6 +3,7 @@
  * time to time, so it does not matter which worker holds the run. An attempt after a lost one waits on.
  */
 import * as z from 'zod';
+import { defined } from '../../language/defined.ts';
 import type { Json } from '../../language/json.ts';
 import { watchTimeoutMs } from '../../language/limits.ts';
 import { Value } from '../../language/model.ts';
@@ -30,6 +31,7 @@ const Question: z.ZodType<RunQuestion> = z.strictObject({
   show: Value,
   form: z.record(z.string(), Value).nullable(),
   assignee: z.string(),
+  approvers: z.strictObject({ of: z.array(z.string()), atLeast: z.number() }).optional(),
   expiresAt: z.number().nullable(),
   digest: z.string(),
 });
@@ -131,9 +133,9 @@ async function standingOf(run: Run, context: CommandContext): Promise<RunStandin
 
 async function questionsOf(handle: string, { store }: CommandContext): Promise<RunQuestion[]> {
   const items = await store.inbox.list({ handle });
-  return items.flatMap(({ id, kind, message, choices, show, form, persona, expiresAt, digest, ...item }) =>
+  return items.flatMap(({ id, kind, message, choices, show, form, persona, approvers, expiresAt, digest, ...item }) =>
     item.handle === handle && item.state === 'open' && digest !== null
-      ? [{ id, kind, message, choices, show, form, assignee: persona, expiresAt, digest }]
+      ? [{ id, kind, message, choices, show, form, assignee: persona, expiresAt, digest, ...defined({ approvers }) }]
       : [],
   );
 }

@@ -1,18 +1,16 @@
-/**
- * A saved sentinel as a file that travels: canonical JSON, signed. Whoever reads it checks, in this order, that it is
- * whole (the text is exactly the canonical one), of a version that is known, signed, and that each definition is the one
- * that its id says.
- */
+/** A saved sentinel as a signed file that travels; whoever reads it checks that each definition is the one that its id says. */
 import * as z from 'zod';
-import { canonicalText } from '../../language/canonical.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
+import { isJsonObject, type Json } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
 import { EXPORT_FORMAT } from '../../language/read/text/definition-text.ts';
 import { contentHash } from '../../prisma/store/values/content-hash.ts';
-import { signed, type Signer, signerOf } from '../../operations/signatures.ts';
-import { Failure } from '../../world/failures/failures.ts';
-
-const FORMAT_VERSION = 1;
+import {
+  type DocumentKind,
+  documentText,
+  invalidExport,
+  readDocument,
+  type ReadDocument,
+} from '../../operations/signed-documents.ts';
 
 const Program = z.custom<Definition>(isJsonObject, 'must be a definition');
 const Value = z.custom<Json>((value) => value !== undefined);
@@ -85,56 +83,25 @@ const Payload: z.ZodType<Payload> = z.strictObject({
   history: z.array(RunRow).nullable(),
 });
 
-const Document = z.strictObject({
-  format: z.literal(EXPORT_FORMAT),
-  version: z.literal(FORMAT_VERSION),
+const KIND: DocumentKind<Payload> = {
+  format: EXPORT_FORMAT,
+  version: 1,
+  title: 'export of a sentinel',
   payload: Payload,
-  signature: z.strictObject({ key: z.string(), value: z.string() }),
-});
+};
 
-export interface ReadDocument {
-  payload: Payload;
-  signer: Signer;
-}
-
-export function documentText(payload: Payload): string {
-  const signature = signed(canonicalText(payload));
-  return `${canonicalText({ format: EXPORT_FORMAT, version: FORMAT_VERSION, payload, signature })}\n`;
-}
+export const exportText = (payload: Payload): string => documentText(KIND, payload);
 
 /** `place`: of the text, for failures. Throws `EXPORT_INVALID` and `EXPORT_VERSION`. */
-export function readDocument(text: string, place: string): ReadDocument {
-  const refused = (finding: string): Failure => new Failure('EXPORT_INVALID', `${place} ${finding}`);
-  const value = parsed(text);
-  if (value === null || value['format'] !== EXPORT_FORMAT)
-    throw refused('is no export of a sentinel, or not a whole one');
-  if (value['version'] !== FORMAT_VERSION)
-    throw new Failure(
-      'EXPORT_VERSION',
-      `${place} is of version ${JSON.stringify(value['version'])} of the format, and this Sentinel reads version ${FORMAT_VERSION}; export it again with the same version of Sentinel`,
-    );
-  if (`${canonicalText(value)}\n` !== text) throw refused('was changed since it was exported');
-  const read = Document.safeParse(value);
-  if (!read.success) throw refused(`holds something else than an export does: ${z.prettifyError(read.error)}`);
-  const { payload, signature } = read.data;
-  const signer = signerOf(canonicalText(payload), signature);
-  if (signer === null) throw refused('was changed since it was signed');
-  const { versions, library, name, current } = payload;
+export function readExport(text: string, place: string): ReadDocument<Payload> {
+  const read = readDocument(KIND, text, place);
+  const { versions, library, name, current } = read.payload;
   const isWhole =
     [...versions, ...library].every(({ id, definition }) => contentHash(definition) === id) &&
     versions.every(({ definition }) => definition.name === name) &&
     library.every((one) => one.name === one.definition.name) &&
     new Set([name, ...library.map((one) => one.name)]).size === library.length + 1 &&
     versions.some(({ id }) => id === current);
-  if (!isWhole) throw refused('names definitions that are not in it');
-  return { payload, signer };
-}
-
-function parsed(text: string): JsonObject | null {
-  try {
-    const value = JSON.parse(text) as Json;
-    return isJsonObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+  if (!isWhole) throw invalidExport(place, 'names definitions that are not in it');
+  return read;
 }

@@ -2,15 +2,14 @@
 import * as z from 'zod';
 import { entriesFor } from '../../language/catalogue.ts';
 import type { Definition } from '../../language/model.ts';
-import { withoutTokens } from '../../language/secrets.ts';
 import { writeWhole } from '../../operations/files/whole-file.ts';
 import type { Context } from '../../operations/command.ts';
 import type { SavedSentinel, SentinelVersion } from '../../prisma/store/contract/sentinel-contract.ts';
 import { contentHash } from '../../prisma/store/values/content-hash.ts';
 import { referredDefinitions } from '../../prisma/store/values/referred-definitions.ts';
 import { Failure } from '../../world/failures/failures.ts';
-import { ownMasker } from '../../world/own-keys/own-keys.ts';
-import { documentText, type Payload, type RunRow } from './document.ts';
+import { refuseSecrets } from '../../operations/signed-documents.ts';
+import { exportText, type Payload, type RunRow } from './document.ts';
 import { Name, timeOf } from './load.ts';
 
 /** Runs in an export, the newest ones. */
@@ -39,8 +38,8 @@ export async function exportSentinel(
 ): Promise<z.infer<typeof ExportResult>> {
   const found = await foundIn(sentinelId, context);
   const payload = await payloadOf(found, includeHistory, context);
-  const text = documentText(payload);
-  refuseSecrets(text, found.name, context);
+  const text = exportText(payload);
+  refuseSecrets(text, found.name, 'let the definition name the variable in "env", and save it again', context);
   await writeWhole(output, Buffer.from(text, 'utf8'), context);
   const { name, hash: id, version } = found;
   const { versions, library, commands, history } = payload;
@@ -131,14 +130,4 @@ async function historyOf(
       startedAt: timeOf(startedAt),
       durationMs: finishedAt === null ? null : finishedAt - startedAt,
     }));
-}
-
-/** Values and keys that this run or this process knows; no file that travels holds one. */
-function refuseSecrets(text: string, name: string, { secrets }: Context): void {
-  const maskers = [ownMasker(), ...(secrets === undefined ? [] : [secrets.results, secrets.logs])];
-  if (withoutTokens(text) === text && maskers.every((masker) => masker.text(text) === text)) return;
-  throw new Failure(
-    'EXPORT_SECRET',
-    `"${name}" holds a secret, and nothing was written; let the definition name the variable in "env", and save it again`,
-  );
 }

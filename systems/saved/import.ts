@@ -1,6 +1,7 @@
 /** `sentinel/import`: what a signed file holds is saved for a persona, as a whole or not at all. */
 import * as z from 'zod';
 import type { Json } from '../../language/json.ts';
+import { isPersonaId, personaRule } from '../../language/persona-id.ts';
 import type { Definition } from '../../language/model.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
 import { problemsInWords } from '../../language/read/remedies/problems-in-words.ts';
@@ -12,15 +13,15 @@ import { readWhole } from '../../operations/files/whole-file.ts';
 import type { Saving, Seeker } from '../../prisma/store/contract/sentinel-contract.ts';
 import { contentHash } from '../../prisma/store/values/content-hash.ts';
 import { Failure } from '../../world/failures/failures.ts';
-import { type Payload, readDocument, type ReadDocument } from './document.ts';
+import { knownSigner } from '../../operations/signed-documents.ts';
+import { type Payload, readExport } from './document.ts';
 import { Change, changesFor } from './plan.ts';
 
 export const ImportParams = z.strictObject({
   file: z.string().min(1).describe('in the project'),
   personaId: z
     .string()
-    .min(1)
-    .max(200)
+    .refine(isPersonaId, `must be the id of a persona: ${personaRule}`)
     .optional()
     .describe('whose it is from then on; the owner of the run unless stated'),
   addToMemory: z.boolean().optional().describe('the persona remembers it, so that memory/recall finds it'),
@@ -84,18 +85,15 @@ async function remember({ name, current, versions, tags, statistics }: Payload, 
 export const shownImport = async (params: z.infer<typeof ImportParams>, context: Context): Promise<Json> =>
   planOf(await documentIn(params.file, context), params, context);
 
-/** Throws `EXPORT_UNTRUSTED` where nobody has said to know the key. */
-async function documentIn(file: string, context: Context): Promise<ReadDocument> {
+interface Known {
+  payload: Payload;
+  signer: { fingerprint: string; name: string };
+}
+
+async function documentIn(file: string, context: Context): Promise<Known> {
   const place = `"${file}"`;
-  const document = readDocument((await readWhole(file, context)).toString('utf8'), place);
-  const { fingerprint, name } = document.signer;
-  if (name === null)
-    throw new Failure(
-      'EXPORT_UNTRUSTED',
-      `${place} is signed by a key that nobody here has said to know (${fingerprint}); a person who knows whose it is adds it with "sentinel saved trust"`,
-      { details: { fingerprint } },
-    );
-  return document;
+  const { payload, signer } = readExport((await readWhole(file, context)).toString('utf8'), place);
+  return { payload, signer: knownSigner(signer, place) };
 }
 
 const ownerOf = ({ personaId }: z.infer<typeof ImportParams>, { run }: Context): Seeker => ({
@@ -104,7 +102,7 @@ const ownerOf = ({ personaId }: z.infer<typeof ImportParams>, { run }: Context):
 });
 
 async function planOf(
-  { payload, signer }: ReadDocument,
+  { payload, signer }: Known,
   params: z.infer<typeof ImportParams>,
   context: Context,
 ): Promise<Result> {
@@ -119,7 +117,7 @@ async function planOf(
     name,
     id,
     personaId: owner.persona,
-    signer: { fingerprint: signer.fingerprint, name: signer.name ?? '' },
+    signer,
     exportedBy,
     changes,
     versions: versions.length,
@@ -167,7 +165,7 @@ async function refuseTaking(name: string, owner: Seeker, { caller, run, store, s
 
 /** In the order of names, in which every writer takes them. */
 async function saveAll(
-  { payload, signer }: ReadDocument,
+  { payload, signer }: Known,
   params: z.infer<typeof ImportParams>,
   context: Context,
 ): Promise<void> {

@@ -4,6 +4,7 @@ import { defined } from '../../language/defined.ts';
 import type { JsonObject } from '../../language/json.ts';
 import { COMMAND_BOUNDS } from '../../operations/bounds.ts';
 import type { Context } from '../../operations/command.ts';
+import { loadFile } from '../../operations/named-definitions.ts';
 import type { SavedSentinel } from '../../prisma/store/contract/sentinel-contract.ts';
 
 /** Of a list, where it does not say otherwise. */
@@ -69,14 +70,15 @@ export async function load(
   { name, personaId, after, limit }: z.infer<typeof LoadParams>,
   context: Context,
 ): Promise<z.infer<typeof LoadResult>> {
-  const { store, session, run, confinement } = context;
+  const { store, session, run, confinement, commands } = context;
   if (name === undefined) {
     // A model has to do with its own project.
     const project = confinement?.byModel === true ? run.project : undefined;
     const query = { limit, ...defined({ persona: personaId, project, after }) };
     return (await store.sentinels.list(session, query)).map(listedOf);
   }
-  const found = await store.sentinels.find(session, name, run);
+  const file = await loadFile(name, run, { definitions: store.definitions, catalogue: commands.catalogue });
+  const found = await store.sentinels.find(session, file?.hash ?? name, run);
   if (found === null) return null;
   const versions = await store.sentinels.versions(session, found.id);
   return {

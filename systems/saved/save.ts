@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { isJsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
+import { isPersonaId, personaRule } from '../../language/persona-id.ts';
 import { defined } from '../../language/defined.ts';
 import { definitionValue, readBrought, savingOf } from '../../operations/brought-definition.ts';
 import type { Context } from '../../operations/command.ts';
@@ -20,7 +21,7 @@ export const SaveParams = z.strictObject({
   name: z.string().trim().min(1).max(nameLengthMax).optional().describe('in place of its own'),
   tags: Tags.optional(),
   isPublic: z.boolean().optional(),
-  parentPersonaId: z.string().min(1).optional(),
+  parentPersonaId: z.string().refine(isPersonaId, `must be the id of a persona: ${personaRule}`).optional(),
 });
 
 export const SaveResult = Listed;

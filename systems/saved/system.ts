@@ -67,10 +67,7 @@ export const saved = defineSystem({
       speed: 'long',
       textField: 'path',
       doors: ['step', 'person'],
-      failures: {
-        SENTINEL_NOT_FOUND: notFound,
-        EXPORT_SECRET: { title: 'What is to be exported holds a secret', retryable: false },
-      },
+      failures: { SENTINEL_NOT_FOUND: notFound },
       params: ExportParams,
       result: ExportResult,
       run: exportSentinel,
@@ -89,9 +86,6 @@ export const saved = defineSystem({
       textField: 'name',
       doors: ['step', 'person'],
       failures: {
-        EXPORT_INVALID: { title: 'A file is no whole export', retryable: false },
-        EXPORT_VERSION: { title: 'An export is of another version of the format', retryable: false },
-        EXPORT_UNTRUSTED: { title: 'An export is signed by an unknown key', retryable: false },
         SENTINEL_NAME_TAKEN: { title: 'A person has saved that name for somebody else', retryable: false },
       },
       params: ImportParams,

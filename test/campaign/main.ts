@@ -189,4 +189,10 @@ async function main(): Promise<number> {
 
 // What waits for a server that was taken away has nobody to tell.
 process.on('unhandledRejection', () => undefined);
+// Nor has what is tried again by a timer of the Temporal client after that client was closed.
+process.on('uncaughtException', (error) => {
+  if (error.message === 'Channel has been shut down') return;
+  process.stderr.write(`${error.stack ?? error.message}\n`);
+  process.exit(1);
+});
 process.exit(await main());

@@ -90,7 +90,7 @@ describe('the entries of a run', () => {
         always: [command('code/write')],
       },
       { type: 'loop', loop: { type: 'count', max: 2 }, steps: [command('health-check')] },
-      { type: 'parallel', branches: [[command('code/git')], [command('genome/train')]] },
+      { type: 'parallel', branches: [[command('code/git')], [command('genome/train-voice')]] },
       { type: 'sentinel', definition: inner },
       { type: 'sentinel', definition: { $ref: 'other' } },
     ],
@@ -106,7 +106,7 @@ describe('the entries of a run', () => {
       'code/write',
       'data/create',
       'data/list',
-      'genome/train',
+      'genome/train-voice',
       'health-check',
       'sentinel/list',
     ]);

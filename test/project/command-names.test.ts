@@ -31,7 +31,6 @@ const exceptions: Readonly<Record<string, string>> = {
   'language/read/inventory/mend.ts code/read': 'stands for any command while a broken definition is read on',
   'language/read/rewrites/dojo.ts data/create': 'a dojo is written out as steps',
   'language/read/rewrites/dojo.ts ai/dataset/create': 'a dojo is written out as steps',
-  'language/read/rewrites/dojo.ts genome/train': 'a dojo is written out as steps',
   'language/read/rewrites/json-values.ts code/': 'spellings are read before there is a catalogue',
   'language/read/rewrites/run-parameters.ts sentinel/run': 'spellings are read before there is a catalogue',
   'language/read/rewrites/run-parameters.ts sentinel/start': 'spellings are read before there is a catalogue',

@@ -42,6 +42,7 @@ const laws: Law[] = [
       'language/events/event-glob.ts',
       'language/events/event-numbers.ts',
       'language/events/wrapped.ts',
+      'language/held-back.ts',
       'language/models/model-streams.ts',
       'language/json.ts',
       'language/limits.ts',
@@ -83,13 +84,15 @@ const laws: Law[] = [
     folder: 'activities/',
     ours: ['activities/', 'operations/', 'world/', 'language/', 'prisma/', 'interpreter/'],
   },
-  // `doctor` looks for the sandbox and the proxy with the eyes of the step that needs them; `down` ends what outlives a worker.
+  // `doctor` looks for the sandbox and the proxy with the eyes of the step that needs them; `down` ends what outlives a worker; files of a home
+  // are written whole as a step's are.
   {
     folder: 'services/',
     ours: [
       'services/',
       'prisma/',
       'world/confinement/sandbox.ts',
+      'world/files/whole-file.ts',
       'world/http/proxy.ts',
       'world/processes/kept/',
       'world/processes/step-init.ts',
@@ -176,6 +179,7 @@ const laws: Law[] = [
       'runs/',
       'types:operations/',
       'types:world/',
+      'world/definitions/',
       'world/models/',
       'world/own-keys/own-keys.ts',
       'world/processes/step-mark.ts',

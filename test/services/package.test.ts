@@ -81,18 +81,19 @@ const reportOf = ({ out }: Done): unknown => JSON.parse(out.trim().split('\n').a
 describe.skipIf(!registry)(`the package, installed${why}`, () => {
   test('holds what is run, and neither sources nor tests', () => {
     const allowed =
-      /^(sentinel|package\.json|README\.md|LICENSE|CHANGELOG\.md|(dist|docs|examples|prisma|sentinels)\/.+)$/;
+      /^(sentinel|package\.json|README\.md|LICENSE|CHANGELOG\.md|(dist|docs|examples|prisma|sentinels)\/.+|trainer\/.+)$/;
     expect(files.filter((path) => !allowed.test(path))).toEqual([]);
-    expect(files.filter((path) => /\.map$|^dist\/(test|bench|\.)|(?<!\.d)\.ts$/.test(path))).toEqual([
-      'examples/steer-a-run.ts',
-      'sentinels/init/sentinel.config.ts',
-    ]);
+    expect(
+      files.filter((path) => /\.map$|^dist\/(test|bench|\.)|^trainer\/(tests|experiments)|(?<!\.d)\.ts$/.test(path)),
+    ).toEqual(['examples/steer-a-run.ts', 'sentinels/init/sentinel.config.ts']);
     for (const needed of [
       'LICENSE',
       'dist/cli/main.js',
       'dist/workflow-bundle.js',
       'dist/build-id',
       'sentinels/sentinel.schema.json',
+      'trainer/sentinel_trainer/cli.py',
+      'trainer/locks/pypi.txt',
     ])
       expect(files).toContain(needed);
   });

@@ -8,6 +8,7 @@
 import { TerminatedFailure } from '@temporalio/common';
 import { type Client, WorkflowFailedError, type WorkflowExecutionInfo } from '@temporalio/client';
 import type { Store } from '../../prisma/store/contract/contract.ts';
+import { wakeRun } from '../../runs/run-controller.ts';
 import { endInReason, settleRun, type OutsideEnd } from '../../runs/settle-run.ts';
 import { handleOf, WORKFLOW_TYPE } from '../../workflows/messages/messages.ts';
 import { BackgroundLoop, rest } from './background-loop.ts';
@@ -21,7 +22,7 @@ const BEHIND_MS = 60_000;
 
 export interface LostRunsParts {
   client: Pick<Client, 'workflow'>;
-  store: Pick<Store, 'runs' | 'events' | 'inbox'>;
+  store: Pick<Store, 'runs' | 'events' | 'inbox' | 'leases'>;
 }
 
 export class LostRuns {
@@ -67,7 +68,9 @@ export class LostRuns {
     if (runId !== workflow.runId) return;
     const at = workflow.closeTime?.getTime() ?? Date.now();
     crashPoint('lost.found', { handle });
-    await settleRun(store, run, { ...(await howItEnded(client, handle, workflow)), at });
+    await settleRun(store, run, { ...(await howItEnded(client, handle, workflow)), at }, (other) =>
+      wakeRun(client, other),
+    );
     crashPoint('lost.settled', { handle });
   }
 }

@@ -30,8 +30,8 @@ interface Times {
 
 export function freshPosition(old: Position, times: Times): Position {
   const { takenAt } = times;
-  // The new run takes a place of its own, and messages are sent to it anew.
-  const { cleanUp, group: _group, taken: _taken, ...kept } = throughJson(old);
+  // The new run takes places and waits for days of its own, and messages are sent to it anew.
+  const { cleanUp, group: _group, place: _place, day: _day, taken: _taken, ...kept } = throughJson(old);
   renewLoop(kept.loop, times);
   if (cleanUp !== undefined) renewCleanUp(cleanUp, times);
   return {
@@ -57,8 +57,11 @@ function withoutTime({ 'more.timeoutMs': _more, ...extensions }: Position['exten
   return { ...extensions, timeoutMs: 0 };
 }
 
-const heldUntil = ({ pausedMs, paused }: Position, at: number): number =>
-  pausedMs + (paused === null ? 0 : at - paused.since);
+function heldUntil({ pausedMs, paused, place, day }: Position, at: number): number {
+  if (place?.since !== undefined) return (place.held ?? 0) + at - place.since;
+  if (day !== undefined) return day.held + at - day.since;
+  return pausedMs + (paused === null ? 0 : at - paused.since);
+}
 
 function renewLoop(loop: LoopFrame, times: Times): void {
   loop.startedAt = times.now;

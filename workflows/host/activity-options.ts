@@ -87,6 +87,14 @@ export function groupOptions(group: string): LocalActivityOptions {
   return { ...segmentOptions(GROUP_KEY), summary: shortened(`asks for the group ${group}`) };
 }
 
+export function placeOptions(persona: string): LocalActivityOptions {
+  return { ...segmentOptions(''), summary: shortened(`the place of the run among those of ${persona}`) };
+}
+
+export function dayOptions(persona: string): LocalActivityOptions {
+  return { ...segmentOptions(''), summary: shortened(`what ${persona} has left of its day`) };
+}
+
 /** The timer until which a question can be answered. */
 export const questionOptions = ({ id, message }: Question): { summary: string } => ({
   summary: shortened(`${id} asks: ${message}`),

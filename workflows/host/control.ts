@@ -13,12 +13,12 @@ import {
 } from '@temporalio/workflow';
 import { depthFault } from '../../language/json.ts';
 import { previewOf } from '../../language/events/preview.ts';
-import { groupWords } from '../../language/events/event-words.ts';
 import type { Choice, Question } from '../../language/events/question.ts';
 import type { RunEvent, RunStatus } from '../../language/events/run-event.ts';
 import { inlineBytesMax } from '../../language/limits.ts';
 import { CHECK_FORM } from '../../interpreter/contract.ts';
 import { answerOptions } from './activity-options.ts';
+import { waitsFor } from './details.ts';
 import { Agents } from './recording.ts';
 import {
   firstAnswer,
@@ -116,7 +116,7 @@ export class Control {
     return {
       handle: input.handle,
       status: this.ended ?? (position.paused || position.questions.length > 0 ? 'paused' : 'running'),
-      reason: position.paused?.reason ?? this.waitsFor() ?? this.waitsBehind(),
+      reason: waitsFor(this.walk),
       stopping: position.stopping,
       iteration: position.loop.pass,
       steps: position.steps,
@@ -126,18 +126,6 @@ export class Control {
       models: openModels(position).map(({ key }) => key),
       told: (position.told ?? []).map(({ id, key, by }) => ({ id, key, by })),
     };
-  }
-
-  private waitsBehind(): string | null {
-    const { group } = this.walk.position;
-    if (group?.behind === undefined) return null;
-    return groupWords({ group: group.name, state: 'waiting', holder: group.behind });
-  }
-
-  private waitsFor(): string | null {
-    const [first, ...others] = this.walk.position.questions;
-    if (first === undefined) return null;
-    return `waits for an answer: ${first.message}${others.length === 0 ? '' : ` (and ${others.length} more)`}`;
   }
 
   pause(reason: string, by?: string): RunState {

@@ -27,7 +27,7 @@ import {
 } from '../../interpreter/edits.ts';
 import type { Gate } from '../../interpreter/host.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
-import { lastInTurn } from '../replay-order/last-in-turn.ts';
+import { changed, lastInTurn } from '../replay-order/last-in-turn.ts';
 import { askLocally } from '../replay-order/local-activity.ts';
 import { EDIT, QUERIES } from '../messages/messages.ts';
 import type { Updates } from '../replay-order/updates.ts';
@@ -66,7 +66,7 @@ export class Editing {
   }
 
   /** Lets a segment start, once no edit waits any more. */
-  segmentGate(): Gate | Promise<Gate> {
+  segmentGate(): 'segment' | Promise<Gate> {
     return this.waiting === 0 ? 'segment' : this.untilEdited();
   }
 
@@ -113,6 +113,7 @@ export class Editing {
       // Another edit, or the run itself, may have come before it.
       this.refuse(request);
       const reply = takeEdit(walk, request, checked);
+      changed(walk);
       walk.host.suspended();
       return reply;
     } finally {

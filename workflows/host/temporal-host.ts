@@ -43,7 +43,7 @@ import {
 } from './activity-options.ts';
 import { boundScope, endsLate } from './bound-scope.ts';
 import { Control } from './control.ts';
-import { detailsOf } from './details.ts';
+import { detailsOf, labelAt } from './details.ts';
 import { Editing } from './editing.ts';
 import { isWalkedInSegment, labelOf } from '../../interpreter/build-effect.ts';
 import { withUsageApart } from '../../interpreter/command-cost.ts';
@@ -70,16 +70,18 @@ import type { Flow, Reply, RunBudget } from '../../interpreter/effect.ts';
 import type { Allowed } from '../../interpreter/verdict.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { turnsGranted } from '../../interpreter/limits.ts';
+import { firstLines, standsStill } from '../../interpreter/places.ts';
 import { isPlain } from '../../interpreter/walk/plain-steps.ts';
 import type { Position } from '../../interpreter/position.ts';
 import { rowName } from '../../interpreter/segment-rows.ts';
-import { stepsAt, textFieldsOf } from '../../interpreter/program.ts';
+import { textFieldsOf } from '../../interpreter/program.ts';
 import { editedStrand } from '../../interpreter/edited-paths.ts';
 import { askLocally } from '../replay-order/local-activity.ts';
 import { LocalAnswers } from './local-answers.ts';
 import { runNested } from './nested-run.ts';
 import { listenToTelling } from './telling.ts';
 import { nextEvent, type EventEnd } from './next-event.ts';
+import { Places } from './places.ts';
 import { Recording } from './recording.ts';
 import { agentReportOf, replyOf } from './replies.ts';
 import { performShell } from './shell-step.ts';
@@ -95,6 +97,9 @@ export class TemporalHost extends LocalAnswers implements Host {
   readonly control: Control;
   private readonly waiting: Waiting;
   private readonly editing: Editing;
+  readonly takePlace: Host['takePlace'];
+  readonly leavePlace: Host['leavePlace'];
+  readonly awaitDay: Host['awaitDay'];
   private readonly time: TaskTime;
   private readonly root = CancellationScope.current();
   private readonly recording: Recording;
@@ -107,10 +112,12 @@ export class TemporalHost extends LocalAnswers implements Host {
 
   constructor(input: RunInput, position: Position) {
     super();
-    this.walk = { input, position, host: this, textFields: textFieldsOf(input) };
+    this.walk = { input, position, host: this, textFields: textFieldsOf(input), lines: firstLines(input) };
     this.recording = new Recording(this.walk);
     this.control = new Control(this.walk);
     this.waiting = new Waiting(this.walk, this.control);
+    const places = new Places(this.waiting, () => this.shouldContinueAsNew());
+    ({ take: this.takePlace, leave: this.leavePlace, awaitDay: this.awaitDay } = places);
     this.editing = new Editing(this.walk, this.control);
     listenToTelling(this.walk, this.control);
     this.time = new TaskTime();
@@ -135,9 +142,13 @@ export class TemporalHost extends LocalAnswers implements Host {
       this.control.agents.handBack();
       return 'yield';
     }
-    if (this.time.isResting() && this.beginsSegment(step, isOpen))
-      return this.time.untilRested().then(() => this.gate(strand, key, step, isOpen));
-    return this.gateFor(step, isOpen);
+    return this.gateFor(step, isOpen, () => this.gate(strand, key, step, isOpen));
+  }
+
+  /** Asks again where something had to come before it. */
+  private segmentGate(again: () => Gate | Promise<Gate>): Gate | Promise<Gate> {
+    const gate: 'segment' | Promise<Gate | void> = this.time.beforeSegment(this.walk) ?? this.editing.segmentGate();
+    return gate === 'segment' ? gate : gate.then((end) => (end === 'cancel' ? end : again()));
   }
 
   /** No segment begins at a step that is open: it has or waits for an answer, or a segment had its key already. */
@@ -157,15 +168,15 @@ export class TemporalHost extends LocalAnswers implements Host {
     return this.walk.input.definition.durability !== 'step';
   }
 
-  private gateFor(step: Step, isOpen: boolean): Gate | Promise<Gate> {
-    if (this.beginsSegment(step, isOpen)) return this.editing.segmentGate();
+  private gateFor(step: Step, isOpen: boolean, again: () => Gate | Promise<Gate>): Gate | Promise<Gate> {
+    if (this.beginsSegment(step, isOpen)) return this.segmentGate(again);
     if (!isPlain(step)) {
       this.time.hadEffect();
       return 'go';
     }
     if (isOpen || !this.time.isSpentByPureStep()) return 'go';
     return this.hasSegments()
-      ? this.editing.segmentGate()
+      ? this.segmentGate(again)
       : this.time.rest().then(() => this.waiting.interruption() ?? 'go');
   }
 
@@ -253,7 +264,7 @@ export class TemporalHost extends LocalAnswers implements Host {
         this.walk,
         SEGMENT,
         [input, request],
-        segmentOptions(key, this.labelAt(key)),
+        segmentOptions(key, labelAt(key, input.definition)),
       );
       this.ended.push({ key: rowName(request.key, result.commits ?? 1), historyLength: workflowInfo().historyLength });
       if (this.time.isSpentBySegment(result)) await this.time.rest();
@@ -278,15 +289,6 @@ export class TemporalHost extends LocalAnswers implements Host {
     const options = agentOptions({ ...at, key }, labelOf(step), stepTimeLeft(this.walk, strand, step, open));
     const pending = scheduleActivity<AgentReport>(AGENT, [this.walk.input, request], options);
     return agentReportOf(at.key, open, this.asLongStep(this.control.agents.during(key, pending)));
-  }
-
-  /** What the step of a key does, as the events say it; empty where the key is no step's own, or began after an edit. */
-  private labelAt(key: string): string {
-    const path = key.slice(0, Math.max(0, key.lastIndexOf('@')));
-    if (path.includes('~')) return '';
-    const at = path.lastIndexOf('.');
-    const step = stepsAt(this.walk.input.definition, path.slice(0, at))[Number(path.slice(at + 1).split(/[#~]/)[0])];
-    return step === undefined ? '' : labelOf(step);
   }
 
   /** What every segment is given. Its events get numbers of their own. */
@@ -338,11 +340,11 @@ export class TemporalHost extends LocalAnswers implements Host {
   }
 
   bound(strand: Strand, leftMs: () => number, walk: () => Promise<Flow>): Promise<Flow> {
-    return boundScope(strand, leftMs, () => this.walk.position.paused === null, walk);
+    return boundScope(strand, leftMs, () => !standsStill(this.walk.position), walk);
   }
 
   isLate(leftMs: () => number, ended: Promise<unknown>): Promise<boolean> {
-    return endsLate(leftMs, () => this.walk.position.paused === null, ended);
+    return endsLate(leftMs, () => !standsStill(this.walk.position), ended);
   }
 
   ask(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd> {

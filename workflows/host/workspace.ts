@@ -4,11 +4,11 @@
  */
 import { CancellationScope, scheduleActivity } from '@temporalio/workflow';
 import { defined } from '../../language/defined.ts';
-import type { Json } from '../../language/json.ts';
-import { WORKSPACE_END, WORKSPACE_FORK, type StepOptions } from '../../interpreter/contract.ts';
+import type { Json, JsonObject } from '../../language/json.ts';
+import { WORKSPACE_END, WORKSPACE_FORK, WORKSPACES_TAKEN, type StepOptions } from '../../interpreter/contract.ts';
 import type { Flow, Variables } from '../../interpreter/effect.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
-import { goTo, hasGone, ownRoot } from '../../interpreter/workspace.ts';
+import { goTo, hasGone, type LeftWorkspaces, ownRoot, takeWorkspaces } from '../../interpreter/workspace.ts';
 import { workspaceOptions } from './activity-options.ts';
 import { replyOf } from './replies.ts';
 
@@ -29,6 +29,19 @@ export async function beginInWorkspace({ input, position, host }: Walk): Promise
   const reply = await replyOf(WORKSPACE_FORK, pending);
   if (reply.ok) {
     goTo({ own: position.own }, reply.value as string);
+    return null;
+  }
+  return 'cancelled' in reply ? { kind: 'cancelled' } : { kind: 'failed', failure: reply.failure };
+}
+
+/** A fork goes on in the workspaces that the other run has left, or in forks of them. Null: it has them now. */
+export async function takeOverWorkspaces(walk: Walk, left: LeftWorkspaces): Promise<Flow | null> {
+  const options = workspaceOptions(WORKSPACES_TAKEN, `workspaces of ${left.of}`);
+  const pending = scheduleActivity<Json>(WORKSPACES_TAKEN, [{ ...left }, optionsIn(walk.input, undefined)], options);
+  walk.host.suspended();
+  const reply = await replyOf(WORKSPACES_TAKEN, pending);
+  if (reply.ok) {
+    takeWorkspaces(walk, reply.value as JsonObject);
     return null;
   }
   return 'cancelled' in reply ? { kind: 'cancelled' } : { kind: 'failed', failure: reply.failure };

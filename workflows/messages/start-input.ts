@@ -34,6 +34,8 @@ export interface StartInput {
   /** Values of the environment variables that the definitions list. */
   env?: { [name: string]: string };
   continueEvery?: number;
+  /** It takes one of the places of its persona while it is at work: there are only so many. */
+  places?: true;
   /** What started it, where nobody did by hand. */
   origin?: RunOrigin;
   /** The changes of behaviour it starts with: `LEVEL_NOW` (interpreter/changes.ts); absent, none. */
@@ -53,6 +55,7 @@ export function runInputOf(start: StartInput, handle: string, startedAt: number)
     policies = [],
     env,
     continueEvery,
+    places,
     level,
     root,
     forks,
@@ -71,7 +74,7 @@ export function runInputOf(start: StartInput, handle: string, startedAt: number)
     parent: nested?.parent ?? null,
     startedAt,
     ...(nested?.unset === undefined ? {} : { unset: nested.unset }),
-    ...defined({ env, continueEvery, level, root, forks }),
+    ...defined({ env, continueEvery, places, level, root, forks }),
   };
 }
 
@@ -81,7 +84,7 @@ const withPolicies = (limits: RunLimits, own: Policy[]): RunLimits =>
 /** The way back: what a nested run, or the same run continued as new, starts with. */
 export function startInputOf(input: RunInput, inherited: RunLimits): StartInput {
   const { definition, definitionHash, project, persona, base, library, catalogue } = input;
-  const { parent, depth, unset, env, continueEvery, root, forks } = input;
+  const { parent, depth, unset, env, continueEvery, places, root, forks } = input;
   const nested =
     parent === null && depth === 1
       ? undefined
@@ -105,6 +108,7 @@ export function startInputOf(input: RunInput, inherited: RunLimits): StartInput 
     policies: nested === undefined ? inherited.policies : undefined,
     env,
     continueEvery,
+    places,
     level: START_LEVEL,
   });
 }

@@ -11,6 +11,8 @@ import { settleActivation } from './settle-activation.ts';
 
 /** Runs that received a signal or an update since they last rested for one: known on arrival, before the handler runs. */
 const toldRuns = new WeakSet<Walk>();
+/** Runs that a signal or an update has changed since they last rested: known once its handler has done its work. */
+const changedRuns = new WeakSet<Walk>();
 /** At most ten extra tasks delay a run's completion, however many signals and updates keep arriving. */
 const restsMax = 10;
 
@@ -32,6 +34,14 @@ export function told(walk: Walk): void {
 
 export const wasHeardNow = (walk: Walk): boolean => toldRuns.has(walk);
 
+/** Whether a run has to rest before the next effect of a local activity: true once for each task that changed it. */
+export const takesChange = (walk: Walk): boolean => changedRuns.delete(walk);
+
+/** To be called by a handler that goes on after its turn, when it changes the run. */
+export function changed(walk: Walk): void {
+  changedRuns.add(walk);
+}
+
 /** When the handler's turn comes, `refuse` throws if the run has passed the point at which the request made sense. */
 export function lastInTurn<Result>(
   walk: Walk,
@@ -41,6 +51,7 @@ export function lastInTurn<Result>(
   told(walk);
   return CancellationScope.nonCancellable(() => settled(walk)).then(() => {
     refuse();
+    changed(walk);
     return work();
   });
 }

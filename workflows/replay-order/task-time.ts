@@ -5,6 +5,8 @@
  */
 import { condition, isCancellation, sleep, workflowInfo } from '@temporalio/workflow';
 import type { SegmentResult } from '../../interpreter/contract.ts';
+import type { Walk } from '../../interpreter/walk-state.ts';
+import { takesChange } from './last-in-turn.ts';
 
 const shareOfTask = 0.1;
 /** What a segment takes besides: it waits, commits and is handed over. */
@@ -36,9 +38,10 @@ export class TaskTime {
     this.pureSteps = 0;
   }
 
-  /** Whether a branch rests, and the others wait for it. */
-  isResting(): boolean {
-    return this.resting > 0;
+  /** Null: a segment may begin in this task. While a branch rests the others wait; and a task that changed the run ends first. */
+  beforeSegment(walk: Walk): Promise<void> | null {
+    if (this.resting > 0) return this.untilRested();
+    return takesChange(walk) ? this.rest() : null;
   }
 
   /** Ends the workflow task, so that what waits outside is delivered; cancelled, ends at once. */
@@ -53,7 +56,7 @@ export class TaskTime {
     }
   }
 
-  async untilRested(): Promise<void> {
+  private async untilRested(): Promise<void> {
     try {
       await condition(() => this.resting === 0);
     } catch (error) {

@@ -124,10 +124,6 @@ const MODELS = {
 const RECORDS = {
   'recorder.taken': { in: 'worker/run-recorder.ts', is: 'events of a workflow task are handed over, and not written' },
   'recorder.writing': { in: 'worker/run-recorder.ts', is: 'a batch of events is about to be written' },
-  'recorder.taken-back': {
-    in: 'worker/run-recorder.ts',
-    is: 'the events of a lost attempt are taken back, and those of the next are not written',
-  },
   'recorder.written': { in: 'worker/run-recorder.ts', is: 'events are in the store, and the workflow task is open' },
   'start.recorded': { in: 'runs/start-run.ts', is: 'the row of a run is written, and what it begins with is not kept' },
   'start.kept': { in: 'runs/start-run.ts', is: 'all that a run begins with is kept, and its workflow is not started' },
@@ -141,6 +137,15 @@ const RECORDS = {
   'group.answered': {
     in: 'activities/local/ask-for-group.ts',
     is: 'its place in a group is written, and it is not told',
+  },
+  'place.asking': { in: 'activities/local/places.ts', is: 'a run is about to ask for a place of its persona' },
+  'place.answered': {
+    in: 'activities/local/places.ts',
+    is: 'the place of a run among those of its persona is written, and it is not told',
+  },
+  'place.left': {
+    in: 'activities/local/places.ts',
+    is: 'a run has left its place, and those whose turn it is are not told',
   },
   'watch.subscribed': {
     in: 'prisma/store/events/signals.ts',
@@ -271,6 +276,30 @@ const BESIDES = {
   'lost.settled': { in: 'worker/background/lost-runs.ts', is: 'the end of a run from outside is written' },
 } satisfies CrashPointPlaces;
 
-export const CRASH_POINTS = { ...SEGMENTS, ...STEPS, ...MODELS, ...RECORDS, ...PLACES, ...PROCESSES, ...BESIDES };
+const CHANGESETS = {
+  'changeset.recorded': {
+    in: 'systems/cycle/changesets/apply.ts',
+    is: 'what a changeset is about to do is on the disk, and nothing is done',
+  },
+  'changeset.placed': {
+    in: 'systems/cycle/changesets/apply.ts',
+    is: 'a file of a changeset is in its place or removed, and others may not be',
+  },
+  'changeset.putting-back': {
+    in: 'systems/cycle/changesets/apply.ts',
+    is: 'a changeset is taken back, and a file is about to be as it was before',
+  },
+} satisfies CrashPointPlaces;
+
+export const CRASH_POINTS = {
+  ...SEGMENTS,
+  ...STEPS,
+  ...MODELS,
+  ...RECORDS,
+  ...PLACES,
+  ...PROCESSES,
+  ...BESIDES,
+  ...CHANGESETS,
+};
 
 export type CrashPoint = keyof typeof CRASH_POINTS;

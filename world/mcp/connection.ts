@@ -26,6 +26,9 @@ const pagesMax = 50;
 const timerMax = 2 ** 31 - 1;
 const messageLengthMax = 4_000;
 
+/** Of a call from a run in a workspace: its folder. The server works in the project, whichever run calls. */
+const ROOT_META = 'sentinel/root';
+
 /** Headers that hold no key. */
 const PUBLIC = /^(?:accept|content|user-agent|cache|mcp-|origin|referer|host|x-request-id)/i;
 
@@ -89,12 +92,18 @@ export class McpConnection {
     }
   }
 
-  async call(tool: string, args: JsonObject, limits: CallLimits): Promise<CallToolResult> {
+  /** `root`: where the run works, if that is not the project; the server is told. */
+  async call(
+    tool: string,
+    args: JsonObject,
+    { root, ...limits }: CallLimits & { root?: string | undefined },
+  ): Promise<CallToolResult> {
     const { signal } = limits;
     const timeout = timerOf(limits);
     return this.#ask(limits, `went away during "${tool}"`, async ({ client }) => {
       const options = { signal, timeout, maxTotalTimeout: timeout };
-      return (await client.callTool({ name: tool, arguments: args }, CallResult as never, options)) as CallToolResult;
+      const asked = { name: tool, arguments: args, ...(root === undefined ? {} : { _meta: { [ROOT_META]: root } }) };
+      return (await client.callTool(asked, CallResult as never, options)) as CallToolResult;
     });
   }
 

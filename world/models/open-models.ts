@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { defined } from '../../language/defined.ts';
 import { keepOwnKeys, ownMasker } from '../own-keys/own-keys.ts';
 import { anthropicProvider } from './anthropic/anthropic.ts';
+import { embedBy, noEmbedding, type Embed } from './embedding.ts';
 import { localProvider } from './local/local.ts';
 import { ModelHost, type ModelProgram } from './local/model-host.ts';
 import { LocalModels } from './local/registry.ts';
@@ -42,6 +43,8 @@ const REST_MS = 15 * 60_000;
 export class Models {
   readonly directory: ModelDirectory;
   readonly local: LocalModels;
+  /** By the model that the configuration names for it; `noEmbedding` where it names none. */
+  readonly embed: Embed;
 
   constructor({ settings, env, registry, program, project }: ModelParts) {
     this.local = new LocalModels(registry);
@@ -66,6 +69,7 @@ export class Models {
         .map((address) => ["a provider's address", address] as const),
     ]);
     this.directory = new ModelDirectory(new Map(providers), settings);
+    this.embed = settings.embedding === undefined ? noEmbedding : this.#embedding(settings.embedding, project);
   }
 
   /** The model that a step's text means now. Rejects with a `TurnError`, or with the signal's reason. */
@@ -82,6 +86,16 @@ export class Models {
   ): Promise<TurnResult> {
     const whole: TurnRequest = { ...request, model, ...(adapters.length === 0 ? {} : { adapters }) };
     return takeTurn(provider.provider, whole, facts, options).then(withoutKeys);
+  }
+
+  /** Whether the configuration names a model that makes vectors. */
+  get embeds(): boolean {
+    return this.embed !== noEmbedding;
+  }
+
+  #embedding(asked: string, project: string): Embed {
+    return async (texts, signal) =>
+      embedBy(await this.resolve(asked, { messages: [] }, { project, signal }), texts, signal);
   }
 
   async close(): Promise<void> {

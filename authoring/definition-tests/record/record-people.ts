@@ -2,6 +2,8 @@
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { isAtLimit, reasonAtLimit } from '../../../language/events/question.ts';
 import type {
+  Answered,
+  Approved,
   Paused,
   RunEvent,
   RunFinished,
@@ -25,32 +27,39 @@ export const keyIn = (under: string, key: string): string => (under === '' ? key
 
 /** By the question's id. What nobody answered is left open, also where an earlier attempt had its answer. `afterMs`: how long each took, where that matters. */
 export function answersIn(parts: readonly RunPart[], afterMs: ReadonlyMap<string, number> = new Map()): JsonObject {
-  const answers = parts.flatMap(({ under, events }) =>
-    events.flatMap((event): [string, Json][] => {
-      if (event.type !== 'answered') return [];
-      const { choice, note, data, by } = event.answer;
+  const answers = parts.flatMap(({ under, events }) => {
+    const approvals = new Map<string, Json[]>();
+    return events.flatMap((event): [string, Json][] => {
+      if (event.type !== 'answered' && event.type !== 'approved') return [];
       const key = keyIn(under, event.id);
-      const after = afterMs.get(key);
-      return [
-        [
-          key,
-          {
-            choice,
-            by,
-            ...(note === null ? {} : { note }),
-            ...(data === null ? {} : { data }),
-            ...defined({ afterMs: after }),
-          },
-        ],
-      ];
-    }),
-  );
+      const given = { ...answerIn(event), ...defined({ afterMs: afterMs.get(key) }) };
+      const all = [...(approvals.get(key) ?? []), given];
+      approvals.set(key, event.type === 'approved' ? all : []);
+      return [[key, all.length === 1 && event.type === 'answered' ? given : all]];
+    });
+  });
   const answered = new Set(answers.map(([key]) => key));
   const asked = parts.flatMap(({ under, events }) =>
     events.flatMap((event) => (event.type === 'asked' ? [keyIn(under, event.question.id)] : [])),
   );
   const open = asked.filter((key) => !answered.has(key) && answered.has(withoutMarks(key)));
   return attemptsFirst([...answers, ...open.map((key): [string, Json] => [key, []])]);
+}
+
+function answerIn(event: Answered | Approved): JsonObject {
+  const approval = (event.type === 'approved' ? event.approvals : event.answer.approvals)?.at(-1);
+  const answer = event.type === 'answered' ? event.answer : approval;
+  if (answer === undefined) throw new Error(`bug: nobody has approved "${event.id}"`);
+  const { note, data, by } = answer;
+  const choice = event.type === 'answered' ? event.answer.choice : 'approve';
+  const isForOther = choice === 'approve' && approval !== undefined && approval.among !== by;
+  return {
+    choice,
+    by,
+    ...(isForOther ? { counts: { among: approval.among, person: approval.person } } : {}),
+    ...(note === null ? {} : { note }),
+    ...(data === null ? {} : { data }),
+  };
 }
 
 /** How the run went on each time that it was held at a limit and no answer said it, up to the one that ended it. */

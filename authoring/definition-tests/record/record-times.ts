@@ -69,7 +69,7 @@ export class AsItCame implements Answers {
 
 /** Who had the group of the run when it asked, and for how long. */
 export function groupsIn(events: readonly RunEvent[]): { [group: string]: HeldGroup } {
-  const told = events.filter((event) => event.type === 'group');
+  const told = events.filter((event) => event.type === 'group').filter(({ of }) => of === undefined);
   const first = told[0];
   if (first?.holder === undefined) return {};
   const taken = told.find(({ state }) => state === 'taken');

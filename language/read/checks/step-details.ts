@@ -36,6 +36,15 @@ function checkByType(site: StepSite, at: At, catalogue: Catalogue): Problem[] {
         ...(step.onTimeout !== undefined && step.timeoutMs === undefined
           ? [withoutEffect('onTimeout', at, 'the step waits without a "timeoutMs"', 'add "timeoutMs"')]
           : []),
+        ...(step.assignee !== undefined && step.approvers !== undefined
+          ? [
+              error(
+                'CONFLICTING_KEYS',
+                at('approvers'),
+                '"assignee" and "approvers" both say who is asked; keep one of them',
+              ),
+            ]
+          : []),
       ];
     case 'shell':
       return Object.keys(step.env ?? {}).flatMap((name) => badEnvName(name, join(at('env'), name)));

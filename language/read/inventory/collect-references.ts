@@ -255,7 +255,7 @@ function templatesOf(step: Step, catalogue: Catalogue): Array<{ key: string; val
     case 'sentinel':
       return pick('inputs');
     case 'approval':
-      return pick('message', 'show', 'assignee');
+      return pick('message', 'show', 'assignee', 'approvers');
     case 'fail':
       return pick('message');
     case 'join':

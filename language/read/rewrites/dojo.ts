@@ -131,17 +131,12 @@ function training({ trainOnFailures, baseModel = 'llama3.1:8b', domain }: Plain)
       outputTo: 'dataset',
     },
     {
-      type: 'command',
-      command: 'genome/train',
-      params: { baseModel, dataset: '$dataset.path', epochs: 3, learningRate: 0.0001 },
-      outputTo: 'trainingResult',
-    },
-    {
       type: 'emit',
       event: 'genome:training:requested',
       data: {
         dataset: '$dataset.path',
         examples: '$challengeResults.failureCount',
+        baseModel,
         ...defined({ domain }),
       },
     },
@@ -160,7 +155,7 @@ function conditionOf(check: unknown, measure: unknown, over: string): unknown {
   if (typeof check !== 'string' || measures(measure).length > 0) return check;
   const parsed = parseExpression(check);
   if (!parsed.ok) return check;
-  const known = new Set(['challengeResults', 'challenges', 'trainingResult', 'dataset', 'iteration', 'input']);
+  const known = new Set(['challengeResults', 'challenges', 'dataset', 'iteration', 'input']);
   const words = [...new Set(referencesOf(parsed.expression).map(({ name }) => name))].filter(
     (name) => !known.has(name) && !over.startsWith(`$${name}`),
   );

@@ -43,7 +43,9 @@ function takeDefinition(draft: Draft): boolean {
   const inner = outer['definition'];
   const named = typeof inner === 'string' && /^[\w./:-]+$/.test(inner) ? { $ref: inner } : inner;
   if (!isPlain(named)) return false;
-  takeOwner(draft);
+  const inherits = takeOwner(draft, Object.hasOwn(named, '$ref'));
+  const inheritedAt = pathOf(draft, 'inheritContext');
+  delete outer['inheritContext'];
   const at = pathOf(draft, 'definition');
   const content = Object.hasOwn(named, '$ref')
     ? around(named, at, draft)
@@ -56,23 +58,38 @@ function takeDefinition(draft: Draft): boolean {
     setOwn(value, key, outer[key]);
     moved.set(key, pathOf(draft, key));
   }
+  if (inherits) {
+    if (!Object.hasOwn(value, 'ragSources')) moved.set('ragSources', inheritedAt);
+    setOwn(value, 'ragSources', withMemory(value['ragSources']));
+  }
   draft.value = value;
   draft.moved = moved;
   return true;
 }
 
-/** Outermost, the owner is who the run belongs to; further in, a run belongs to whoever owns the one around it. */
-function takeOwner(draft: Draft): void {
+/** What the owner of a run remembers, as a source of context. */
+const MEMORY = 'memory';
+
+/** A list as it may be written; anything else stays as it is, for others to find fault with. */
+function withMemory(sources: unknown): unknown {
+  if (sources === undefined) return [MEMORY];
+  if (typeof sources === 'string') return `${sources}, ${MEMORY}`;
+  return Array.isArray(sources) && !sources.includes(MEMORY) ? [...(sources as unknown[]), MEMORY] : sources;
+}
+
+/** Outermost, the owner is who the run belongs to; further in, a run belongs to whoever owns the one around it. True: it shares what its owner remembers. */
+function takeOwner(draft: Draft, isNamed: boolean): boolean {
   const owner = draft.value['parentPersonaId'];
   if (draft.path === '' && typeof owner === 'string') draft.origins.persona = owner;
   delete draft.value['parentPersonaId'];
-  if (draft.value['inheritContext'] === true)
+  if (draft.value['inheritContext'] !== true) return false;
+  if (isNamed)
     withoutEffect(
       draft,
       'inheritContext',
-      'a run begins with its inputs, and a nested run with the variables of the run around it',
+      `a definition that is only named has its own "ragSources"; add "${MEMORY}" there`,
     );
-  delete draft.value['inheritContext'];
+  return !isNamed;
 }
 
 /** A run of a definition that is only named is a run that runs it. */

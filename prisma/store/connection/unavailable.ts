@@ -12,7 +12,6 @@ const CODES = new Set([
   'ENETUNREACH',
   'ENOTFOUND',
   'EAI_AGAIN',
-  'ENOENT',
   // Postgres: deadlock, serialization failure, a lock or a transaction that took too long, a standby that only reads.
   '55P03',
   '25P03',
@@ -26,6 +25,10 @@ const CODES = new Set([
   'P1017',
   'P2024',
 ]);
+
+/** A socket that is not there; of a file it says nothing about a database. */
+const hasNoSocket = (cause: Error): boolean =>
+  codeOf(cause) === 'ENOENT' && 'syscall' in cause && cause.syscall === 'connect';
 
 /** Classes of Postgres: no connection, no room left, an operator at work, the system below it. */
 const CLASSES = new Set(['08', '53', '57', '58']);
@@ -41,6 +44,7 @@ export function isUnavailable(error: unknown): boolean {
   return causesOf(error).some(
     (cause) =>
       CODES.has(codeOf(cause)) ||
+      hasNoSocket(cause) ||
       CLASSES.has(codeOf(cause).slice(0, 2)) ||
       MESSAGE.test(cause.message) ||
       (cause instanceof AggregateError && cause.errors.some(isUnavailable)),

@@ -6,7 +6,15 @@
 import type { FailureInfo } from '../../../language/failure.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
-import type { Answer, Choice, Priority, QuestionKind, QuestionState } from '../../../language/events/question.ts';
+import type {
+  Answer,
+  Approval,
+  Approvers,
+  Choice,
+  Priority,
+  QuestionKind,
+  QuestionState,
+} from '../../../language/events/question.ts';
 import type { RunEvent, RunOutcome, RunStatus, StepStarted, Warning } from '../../../language/events/run-event.ts';
 import type { Calls } from './models/call-contract.ts';
 import type { Checkpoints } from './checkpoint-contract.ts';
@@ -17,6 +25,7 @@ import type { Evaluations } from '../evaluations/evaluation-contract.ts';
 import type { EventCursors } from './cursor-contract.ts';
 import type { Signals } from './event-contract.ts';
 import type { Executions } from './execution-contract.ts';
+import type { PersonaDayStore, PersonaLimitStore } from './persona-contract.ts';
 import type { LeaseStore } from './lease-contract.ts';
 import type { Incidents } from './incident-contract.ts';
 import type { LostSteps } from './lost-steps-contract.ts';
@@ -167,10 +176,14 @@ export interface InboxItem {
   expiresAt: number | null;
   state: QuestionState | 'told' | 'seen';
   answer: Answer | null;
+  /** Where several are asked, and who of them have approved; `persona` holds their names. */
+  approvers?: Approvers;
+  approvals?: Approval[];
 }
 
 export interface InboxListQuery {
-  persona?: string;
+  /** One, or any of several. */
+  persona?: string | readonly string[];
   handle?: string;
   id?: string;
   all?: boolean;
@@ -239,8 +252,9 @@ export interface Store {
      * Takes back what an attempt that was lost had recorded of the workflow's own from this number on,
      * and what came of it: the run's status and end, and what stood in the inbox. False where a later
      * attempt has gone on with the run: then nothing of this one counts. `history`: its length then.
+     * `instead`: what whoever goes on has recorded, written with it: nobody finds the one without the other.
      */
-    takeBack(handle: string, from: number, history: number): Promise<boolean>;
+    takeBack(handle: string, from: number, history: number, instead?: readonly RunEvent[]): Promise<boolean>;
     /** The latest number of the workflow's own; 0 where there is none. */
     latestOwn(handle: string): Promise<number>;
     /** Events after `seq`, in order, at most `limit` (1,000): go on from the last one's `seq`. */
@@ -264,7 +278,7 @@ export interface Store {
     isUnderWay(handle: string, key: string): Promise<boolean>;
     /**
      * Stored and future events in order, until the run has finished or `signal` aborts. A parallel
-     * branch's number that becomes visible late is yielded late; the run's last event comes last.
+     * branch's number that becomes visible late is yielded late; the run's start comes first, and its end last.
      */
     follow(handle: string, options: { after?: number; signal?: AbortSignal }): AsyncIterable<RunEvent>;
   };
@@ -332,6 +346,8 @@ export interface Store {
   lostSteps: LostSteps;
   limits: LimitStore;
   leases: LeaseStore;
+  personaLimits: PersonaLimitStore;
+  personaDays: PersonaDayStore;
   notifications: NotificationStore;
   signals: Signals;
   cursors: EventCursors;

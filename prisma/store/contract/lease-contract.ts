@@ -1,8 +1,8 @@
 /** Leases: so many places, of runs or of steps of runs; who asks beyond them waits, in the order of asking. */
 import type { Subscription } from './subscription.ts';
 
-/** What asks for it: the groups of runs and the leases of commands are apart, whatever their names are. */
-export type LeaseKind = 'group' | 'command';
+/** What asks for it: the groups of runs, the places of personas and the leases of commands are apart, whatever their names are. */
+export type LeaseKind = 'group' | 'persona' | 'command';
 
 export interface LeaseName {
   kind: LeaseKind;
@@ -22,7 +22,7 @@ export interface AskingStep {
 
 export interface LeaseWish extends LeaseName {
   handle: string;
-  /** Absent: the run itself asks, and has its place until it ends. */
+  /** Absent: the run itself asks, and has its place until it leaves it, or ends. */
   step?: AskingStep;
   capacity: number;
   /** False: the lease has as many places as before, if there is one. */
@@ -68,6 +68,10 @@ export interface LeaseStore {
   renew(held: HeldStep): Promise<boolean>;
   /** A step leaves its place, taken or not; one that another attempt has asked for stays. */
   release(held: HeldStep): Promise<void>;
+  /** A run leaves its place, taken or not, and is told of the runs that have their turn now, and no place yet. */
+  leave(name: LeaseName, handle: string): Promise<string[]>;
+  /** The runs that would have their turn, and no place yet, if the lease had so many places. */
+  turns(name: LeaseName, capacity: number): Promise<string[]>;
   /** Hears that places of a lease were left; `pollMs`: how long a lost word may go unnoticed. */
   listen(name: LeaseName, pollMs: number): Subscription;
   /** The places of these runs and their steps; those that have ended, or never asked, have none. */

@@ -7,6 +7,7 @@
  * A run whose start and end are stored by one statement tells of its end alone: by then nobody can
  * make anything of its start, and a short run costs no more rows.
  */
+import { defined } from '../../../language/defined.ts';
 import type { RunEvent, RunStatus, Warning } from '../../../language/events/run-event.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
 
@@ -28,11 +29,11 @@ function statusAfter(event: RunEvent): { status: RunStatus; reason?: string; que
     case 'paused':
       return { status: 'paused', reason: event.reason };
     case 'asked': {
-      const { id, kind, message, choices, assignee, priority } = event.question;
+      const { id, kind, message, choices, assignee, approvers, priority } = event.question;
       return {
         status: 'paused',
         reason: `waits for an answer: ${message}`,
-        question: { id, kind, choices, assignee, priority },
+        question: { id, kind, choices, assignee, priority, ...defined({ approvers }) },
       };
     }
     case 'resumed':
@@ -41,6 +42,7 @@ function statusAfter(event: RunEvent): { status: RunStatus; reason?: string; que
     case 'expired':
     case 'withdrawn':
       return event.open > 0 || event.held ? null : { status: 'running' };
+    case 'approved':
     case 'run-finished':
     case 'step-started':
     case 'step-finished':

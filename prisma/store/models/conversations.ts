@@ -167,8 +167,8 @@ async function claimTurn(
        on conflict (handle, conversation, turn)
        do update set attempt = case when turns.answer is null then excluded.attempt else turns.attempt end
        returning answer, xmax = 0 as "isFirst"),
-     asked as (insert into spending (handle, conversation, turn, attempt)
-       select $1, $2, $3, $4 from claimed where answer is null and $5 on conflict do nothing)
+     asked as (insert into spending (handle, conversation, turn, attempt, persona)
+       select $1, $2, $3, $4, (select persona from runs where runs.handle = $1) from claimed where answer is null and $5 on conflict do nothing)
      select answer, "isFirst" from claimed`,
     [handle, conversation, turn, attempt, isRequest],
   );

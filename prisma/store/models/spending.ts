@@ -5,8 +5,8 @@ import { withoutNul } from '../connection/jsonb-text.ts';
 
 type Query = (text: string, values: readonly unknown[]) => Promise<unknown>;
 
-export const SETTLE = `insert into spending (handle, conversation, turn, attempt, outcome, model, input, output, cache_read, cache_write, thinking, estimated, usd)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+export const SETTLE = `insert into spending (handle, conversation, turn, attempt, outcome, model, input, output, cache_read, cache_write, thinking, estimated, usd, persona)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, (select persona from runs where runs.handle = $1))
   on conflict (handle, conversation, turn, attempt) do update set outcome = excluded.outcome, model = excluded.model,
     input = excluded.input, output = excluded.output, cache_read = excluded.cache_read, cache_write = excluded.cache_write,
     thinking = excluded.thinking, estimated = excluded.estimated, usd = excluded.usd`;
@@ -56,7 +56,7 @@ const GROUPS: Record<CostGroup, string> = {
 };
 
 const sumOf = (group: CostGroup): string => `with spent as (
-    select s.*, r.name, r.persona,
+    select s.*, r.name,
       s.outcome = 'asked' and (r.finished_at is not null
         or lead(s.at) over (partition by s.handle, s.conversation, s.turn order by s.position) is not null) as is_lost
     from spending s left join runs r on r.handle = s.handle

@@ -3,7 +3,7 @@
  * event that is written again, or late, changes nothing, because a row remembers its newest.
  */
 import type { Json } from '../../../language/json.ts';
-import type { Priority, Question, QuestionKind } from '../../../language/events/question.ts';
+import type { Approval, Priority, Question, QuestionKind } from '../../../language/events/question.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
 import type { InboxItem, Store } from '../contract/contract.ts';
 import type { Database } from '../connection/database.ts';
@@ -19,9 +19,20 @@ export interface Folded {
   item:
     | (Pick<
         Question,
-        'kind' | 'message' | 'choices' | 'show' | 'form' | 'assignee' | 'priority' | 'askedAt' | 'expiresAt'
+        | 'kind'
+        | 'message'
+        | 'choices'
+        | 'show'
+        | 'form'
+        | 'assignee'
+        | 'approvers'
+        | 'priority'
+        | 'askedAt'
+        | 'expiresAt'
       > & { digest: string | null })
     | null;
+  /** Null: as they were. */
+  approvals: Approval[] | null;
 }
 
 /** The statements that bring the inbox up to date with a batch of events, in the order of `seq`. */
@@ -50,8 +61,13 @@ function foldInto(rows: Map<string, Folded>, event: RunEvent): void {
   const { seq } = event;
   switch (event.type) {
     case 'asked': {
-      const { id, ...item } = event.question;
-      rows.set(id, { id, seq, state: 'open', answer: null, item });
+      const { id, approvals = [], ...item } = event.question;
+      rows.set(id, { id, seq, state: 'open', answer: null, item, approvals });
+      return;
+    }
+    case 'approved': {
+      const { id, approvals } = event;
+      rows.set(id, { id, seq, state: 'open', answer: null, item: rows.get(id)?.item ?? null, approvals });
       return;
     }
     case 'answered':
@@ -63,11 +79,13 @@ function foldInto(rows: Map<string, Folded>, event: RunEvent): void {
         state: event.type,
         answer: event.type === 'answered' ? (event.answer as unknown as Json) : null,
         item: rows.get(event.id)?.item ?? null,
+        approvals:
+          event.type === 'answered' ? (event.answer.approvals ?? null) : (rows.get(event.id)?.approvals ?? null),
       });
       return;
     case 'notified': {
       const id = `${event.key}:${event.condition}`;
-      rows.set(id, { id, seq, state: 'told', answer: null, item: told(event, event.message, event.at) });
+      rows.set(id, toldRow(id, seq, told(event, event.message, event.at)));
       return;
     }
     case 'run-finished': {
@@ -75,7 +93,7 @@ function foldInto(rows: Map<string, Folded>, event: RunEvent): void {
       const { failure, limit, outcome } = event;
       const message =
         failure?.message ?? (limit === undefined ? `the run ${outcome}` : `the run reached its limit ${limit}`);
-      rows.set(':end', { id: ':end', seq, state: 'told', answer: null, item: told(event.notify, message, event.at) });
+      rows.set(':end', toldRow(':end', seq, told(event.notify, message, event.at)));
       return;
     }
     case 'run-started':
@@ -95,6 +113,15 @@ function foldInto(rows: Map<string, Folded>, event: RunEvent): void {
       event satisfies never;
   }
 }
+
+const toldRow = (id: string, seq: number, item: Folded['item']): Folded => ({
+  id,
+  seq,
+  state: 'told',
+  answer: null,
+  item,
+  approvals: null,
+});
 
 function told(
   { condition, priority, assignee }: { condition: QuestionKind; priority: Priority; assignee: string },
@@ -116,45 +143,57 @@ function told(
 }
 
 function upsert(add: (value: unknown) => string, handle: string, rows: readonly Folded[]): string {
-  const values = rows.map(({ id, seq, state, answer, item }) => ({
+  const values = rows.map(({ id, seq, state, answer, item, approvals }) => ({
     ...item,
     id,
     seq,
     state,
     answer,
+    approvers: item?.approvers?.of.map(withoutNul) ?? [],
+    atLeast: item?.approvers?.atLeast ?? 1,
+    approvals: approvals ?? [],
     message: withoutNul(item?.message ?? ''),
     assignee: withoutNul(item?.assignee ?? ''),
   }));
-  return `insert into inbox (handle, id, seq, persona, kind, message, priority, choices, show, form, digest, asked_at, expires_at, state, answer)
+  return `insert into inbox (handle, id, seq, persona, kind, message, priority, choices, show, form, digest, asked_at, expires_at, state, answer, approvers, at_least, approvals)
     select ${add(handle)}, q.id, q.seq, q.assignee, q.kind, q.message, q.priority, q.choices, coalesce(q.show, 'null'::json), q.form, q.digest,
-      to_timestamp(q."askedAt" / 1000.0), to_timestamp(q."expiresAt" / 1000.0), q.state, q.answer
+      to_timestamp(q."askedAt" / 1000.0), to_timestamp(q."expiresAt" / 1000.0), q.state, q.answer,
+      array(select json_array_elements_text(q.approvers)), q."atLeast", q.approvals
     from json_to_recordset(${add(JSON.stringify(values))}::json) as q(id text, seq bigint, assignee text, kind text, message text, priority text,
-      choices json, show json, form json, digest text, "askedAt" double precision, "expiresAt" double precision, state text, answer json)
+      choices json, show json, form json, digest text, "askedAt" double precision, "expiresAt" double precision, state text, answer json,
+      approvers json, "atLeast" integer, approvals json)
     on conflict (handle, id) do update set seq = excluded.seq, persona = excluded.persona, kind = excluded.kind, message = excluded.message,
       priority = excluded.priority, choices = excluded.choices, show = excluded.show, form = excluded.form, digest = excluded.digest,
-      asked_at = excluded.asked_at, expires_at = excluded.expires_at, state = excluded.state, answer = excluded.answer
+      asked_at = excluded.asked_at, expires_at = excluded.expires_at, state = excluded.state, answer = excluded.answer,
+      approvers = excluded.approvers, at_least = excluded.at_least, approvals = excluded.approvals
     where excluded.seq > inbox.seq`;
 }
 
 function settle(add: (value: unknown) => string, handle: string, rows: readonly Folded[]): string {
-  const values = rows.map(({ id, seq, state, answer }) => ({ id, seq, state, answer }));
-  return `update inbox set seq = s.seq, state = s.state, answer = s.answer
-    from json_to_recordset(${add(JSON.stringify(values))}::json) as s(id text, seq bigint, state text, answer json)
+  const values = rows.map(({ id, seq, state, answer, approvals }) => ({ id, seq, state, answer, approvals }));
+  return `update inbox set seq = s.seq, state = s.state, answer = s.answer, approvals = coalesce(s.approvals, inbox.approvals)
+    from json_to_recordset(${add(JSON.stringify(values))}::json) as s(id text, seq bigint, state text, answer json, approvals json)
     where inbox.handle = ${add(handle)} and inbox.id = s.id and s.seq > inbox.seq`;
 }
 
-interface Row extends Omit<InboxItem, 'askedAt' | 'expiresAt'> {
+interface Row extends Omit<InboxItem, 'askedAt' | 'expiresAt' | 'approvers' | 'approvals'> {
+  /** None where one is asked. */
+  approvers: string[];
+  atLeast: number;
+  approvals: Approval[];
   askedAt: Date;
   expiresAt: Date | null;
 }
 
 const COLUMNS = `inbox.handle, inbox.id, inbox.persona, inbox.kind, inbox.message, inbox.priority, inbox.choices, inbox.show, inbox.form,
-  inbox.digest, inbox.asked_at as "askedAt", inbox.expires_at as "expiresAt", inbox.state, inbox.answer`;
+  inbox.digest, inbox.asked_at as "askedAt", inbox.expires_at as "expiresAt", inbox.state, inbox.answer,
+  inbox.approvers, inbox.at_least as "atLeast", inbox.approvals`;
 
-const toItem = (row: Row): InboxItem => ({
+const toItem = ({ approvers, atLeast, approvals, ...row }: Row): InboxItem => ({
   ...row,
   askedAt: row.askedAt.getTime(),
   expiresAt: row.expiresAt?.getTime() ?? null,
+  ...(approvers.length === 0 ? {} : { approvers: { of: approvers, atLeast }, approvals }),
 });
 
 /** A question whose run has ended without settling it (its workflow was terminated) waits for nobody. */
@@ -168,7 +207,10 @@ export function inbox(database: Database): Store['inbox'] {
       const conditions: string[] = all ? [] : [`(${IS_WAITING})`];
       const values: unknown[] = [];
       const add = (value: unknown): string => `$${values.push(value)}`;
-      if (persona !== undefined) conditions.push(`inbox.persona = ${add(withoutNul(persona))}`);
+      if (persona !== undefined) {
+        const asked = add([persona].flat().map(withoutNul));
+        conditions.push(`(inbox.persona = any(${asked}::text[]) or inbox.approvers && ${asked}::text[])`);
+      }
       if (handle !== undefined)
         conditions.push(
           `(inbox.handle = ${add(withoutNul(handle))} or starts_with(inbox.handle, ${add(`${withoutNul(handle)}/`)}))`,

@@ -2,6 +2,7 @@
  * What went wrong in runs, in words. Rows are folded from events and written by the statement that stores
  * these, by (handle, seq): an event that is written again changes nothing.
  */
+import { HELD_BACK } from '../../../language/held-back.ts';
 import type { Answer, Question } from '../../../language/events/question.ts';
 import type { RunEvent, StepFinished } from '../../../language/events/run-event.ts';
 import type { Incident, IncidentKind, Incidents } from '../contract/incident-contract.ts';
@@ -88,6 +89,7 @@ function foundIn(event: RunEvent, before: readonly Found[]): Found | null {
     case 'paused':
     case 'resumed':
     case 'answered':
+    case 'approved':
     case 'expired':
     case 'withdrawn':
     case 'edited':
@@ -110,7 +112,7 @@ function failedStep(event: StepFinished, before: readonly Found[]): Found | null
   const { seq, key, at, failure, step, outcome, action, label } = event;
   const isEcho = HOLDING.has(step);
   // It waits for its turn.
-  if (failure?.code === 'RATE_LIMITED') return null;
+  if (failure !== undefined && HELD_BACK.has(failure.code)) return null;
   if (failure === undefined || (isEcho && isKnown(failure, before))) return null;
   return {
     seq,

@@ -12,6 +12,8 @@
  * - G5 The next attempt at a step has its place, once that before has surely ended: that one can renew it no longer.
  * - G6 Runs may ask in another order than they were started in. One that ends those before it ends also the one
  *      that asks after it, and ends none that was started after it.
+ * - G7 A run that leaves its place before it ends is told whose turn it is, under the lock of the lease's row: it tells
+ *      these runs, as often as it takes, and they ask.
  */
 import { createHash } from 'node:crypto';
 import type { PoolClient } from 'pg';
@@ -42,6 +44,8 @@ export function leases(database: Database, announcer: Announcer, listener: Liste
       await database.query(LEAVE, [...named(held), held.handle, held.step.key, held.step.claim]);
       announce(held);
     },
+    leave: (name, handle) => database.transaction((client) => leave(client, name, handle)),
+    turns: (name, capacity) => database.transaction((client) => turns(client, name, capacity)),
     listen: (name, pollMs) => listener.listen(LEASE_CHANNEL, channelOf(name), pollMs),
     placesOf: async (handles) => (handles.length === 0 ? [] : places(database, { handles, limit: null })),
     places: (limit) => places(database, { handles: null, limit }),
@@ -193,6 +197,33 @@ async function renew(client: PoolClient, held: HeldStep): Promise<boolean> {
     [lease.id, handle, step.key, step.claim, step.aliveMs],
   );
   return renewed.length > 0;
+}
+
+const LOCKED = 'select id, capacity from leases where kind = $1 and project = $2 and name = $3 for update';
+
+async function leave(client: PoolClient, name: LeaseName, handle: string): Promise<string[]> {
+  const [lease] = await queryOn<{ id: number; capacity: number }>(client, LOCKED, named(name));
+  if (lease === undefined) return [];
+  await queryOn(client, `delete from lease_places where lease_id = $1 and handle = $2 and key = ''`, [
+    lease.id,
+    handle,
+  ]);
+  return turnsIn(client, lease.id, lease.capacity);
+}
+
+async function turns(client: PoolClient, name: LeaseName, capacity: number): Promise<string[]> {
+  const [lease] = await queryOn<{ id: number }>(client, LOCKED, named(name));
+  return lease === undefined ? [] : turnsIn(client, lease.id, capacity);
+}
+
+async function turnsIn(client: PoolClient, lease: number, capacity: number): Promise<string[]> {
+  const first = await queryOn<{ handle: string; isTaken: boolean }>(
+    client,
+    `select p.handle, p.taken_at is not null as "isTaken" from lease_places p join runs r on r.handle = p.handle
+     where p.lease_id = $1 and ${IS_OPEN} order by ${IN_ORDER} limit $2`,
+    [lease, capacity],
+  );
+  return first.flatMap(({ handle, isTaken }) => (isTaken ? [] : [handle]));
 }
 
 interface PlaceRow extends Omit<PlaceInLease, 'kind' | 'project' | 'step' | 'since'> {

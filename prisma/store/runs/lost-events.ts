@@ -6,12 +6,15 @@ import type { PoolClient } from 'pg';
 import { OWN_NUMBER } from '../../../language/events/event-numbers.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
 import { queryOn, type Database } from '../connection/database.ts';
+import type { Store } from '../contract/contract.ts';
+import { commitStatement } from './commit-statement.ts';
 import { inboxStatements } from './inbox.ts';
 import { projectRun } from './run-projection.ts';
+import type { Announcer } from '../events/wakeups.ts';
 import { isTold, keyOf } from '../events/status-events.ts';
 
 /** Whoever goes on with a run: from which number, and how long history was. */
-export interface Attempt {
+interface Attempt {
   handle: string;
   from: number;
   history: number;
@@ -23,6 +26,7 @@ const shown: ReadonlySet<RunEvent['type']> = new Set([
   'resumed',
   'asked',
   'answered',
+  'approved',
   'expired',
   'withdrawn',
   'notified',
@@ -30,29 +34,40 @@ const shown: ReadonlySet<RunEvent['type']> = new Set([
 ]);
 
 /** False where a later attempt has gone on with the run. */
-export function takeBack(database: Database, attempt: Attempt): Promise<boolean> {
-  return database.transaction(async (client) => {
-    if (!(await isLatest(client, attempt))) return false;
-    const { handle, from } = attempt;
-    const lost = await queryOn<{ event: RunEvent }>(
-      client,
-      `delete from run_events where handle = $1 and seq >= $2 and ${OWN_NUMBER} returning event`,
-      [handle, from],
-    );
-    await queryOn(client, `delete from incidents where handle = $1 and seq >= $2 and ${OWN_NUMBER}`, [handle, from]);
-    const taken = lost.map(({ event }) => event);
-    await unpublish(client, handle, taken);
-    if (!taken.some(({ type }) => shown.has(type))) return true;
-    const left = await queryOn<{ event: RunEvent }>(
-      client,
-      'select event from run_events where handle = $1 and type = any($2) order by seq',
-      [handle, [...shown]],
-    );
-    const events = left.map(({ event }) => event);
-    await standAs(client, handle, events);
-    await askAs(client, attempt, events);
-    return true;
-  });
+export const takesBack =
+  (database: Database, announcer: Announcer): Store['events']['takeBack'] =>
+  async (handle, from, history, instead = []) => {
+    const attempt = { handle, from, history };
+    const isDone = await database.transaction(async (client) => {
+      if (!(await isLatest(client, attempt))) return false;
+      await takeBackOn(client, attempt);
+      const written = commitStatement({ handle, events: instead });
+      if (written !== null) await queryOn(client, written.text, written.values);
+      return true;
+    });
+    if (isDone && instead.length > 0) announcer.announceEvents(handle, instead);
+    return isDone;
+  };
+
+async function takeBackOn(client: PoolClient, attempt: Attempt): Promise<void> {
+  const { handle, from } = attempt;
+  const lost = await queryOn<{ event: RunEvent }>(
+    client,
+    `delete from run_events where handle = $1 and seq >= $2 and ${OWN_NUMBER} returning event`,
+    [handle, from],
+  );
+  await queryOn(client, `delete from incidents where handle = $1 and seq >= $2 and ${OWN_NUMBER}`, [handle, from]);
+  const taken = lost.map(({ event }) => event);
+  await unpublish(client, handle, taken);
+  if (!taken.some(({ type }) => shown.has(type))) return;
+  const left = await queryOn<{ event: RunEvent }>(
+    client,
+    'select event from run_events where handle = $1 and type = any($2) order by seq',
+    [handle, [...shown]],
+  );
+  const events = left.map(({ event }) => event);
+  await standAs(client, handle, events);
+  await askAs(client, attempt, events);
 }
 
 /** A later attempt replayed at least as much, or has seen a task of the earlier one fail. */

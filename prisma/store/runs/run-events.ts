@@ -6,17 +6,28 @@ import type { RunEvent, StepStarted, Warning } from '../../../language/events/ru
 import { commitStatement } from './commit-statement.ts';
 import type { Store } from '../contract/contract.ts';
 import type { Database } from '../connection/database.ts';
-import { takeBack } from './lost-events.ts';
+import { takesBack } from './lost-events.ts';
 import { FINISHED_SQL, isAborted, ridingOut } from '../connection/riding-out.ts';
 import { SeqGaps } from './seq-gaps.ts';
 import { RUN_CHANNEL } from '../events/wakeups.ts';
 import type { Announcer, Listener } from '../events/wakeups.ts';
 
 const PAGE = 1_000;
+/** The number of the event with which a run begins. */
+const FIRST_SEQ = 1;
 /** Of a run's warnings, the latest. */
 const WARNINGS_LOOKED_AT = 200;
 /** Of the steps that have begun, the latest. */
 const STEPS_LOOKED_AT = 200;
+
+/** `$1`: the run, `$2`: now. What is said of a wait later takes the place of what was said before. */
+const WAITS = `with said as (select seq, event from run_events where handle = $1 and type = 'warning' order by seq desc limit ${WARNINGS_LOOKED_AT})
+         select event from said where (event ->> 'until')::bigint > $2 and not exists (
+           select 1 from run_events e where e.handle = $1 and e.type = 'step-finished' and e.seq > said.seq
+             and e.event ->> 'key' = said.event ->> 'key')
+           and not exists (select 1 from said later where later.seq > said.seq
+             and later.event ->> 'key' = said.event ->> 'key' and later.event ->> 'waitsFor' = said.event ->> 'waitsFor')
+         order by seq`;
 
 export function runEvents(database: Database, announcer: Announcer, listener: Listener): Store['events'] {
   return {
@@ -27,7 +38,7 @@ export function runEvents(database: Database, announcer: Announcer, listener: Li
       announcer.announceEvents(handle, events);
     },
 
-    takeBack: (handle, from, history) => takeBack(database, { handle, from, history }),
+    takeBack: takesBack(database, announcer),
 
     async latestOwn(handle) {
       const [row] = await database.query<{ seq: number }>(
@@ -62,20 +73,13 @@ export function runEvents(database: Database, announcer: Announcer, listener: Li
     },
 
     async waits(handle, now) {
-      const rows = await database.query<{ event: Warning }>(
-        `with said as (select seq, event from run_events where handle = $1 and type = 'warning' order by seq desc limit ${WARNINGS_LOOKED_AT})
-         select event from said where (event ->> 'until')::bigint > $2 and not exists (
-           select 1 from run_events e where e.handle = $1 and e.type = 'step-finished' and e.seq > said.seq
-             and e.event ->> 'key' = said.event ->> 'key')
-         order by seq`,
-        [handle, now],
-      );
+      const rows = await database.query<{ event: Warning }>(WAITS, [handle, now]);
       return rows.map(({ event }) => event);
     },
 
     underWay: (handle) => underWay(database, handle),
     isUnderWay: (handle, key) => isUnderWay(database, handle, key),
-    follow: (handle, options) => follow(database, listener, handle, options.after ?? -1, options.signal),
+    follow: (handle, { after = -1, signal }) => fromItsStart(after, follow(database, listener, handle, after, signal)),
   };
 }
 
@@ -98,6 +102,22 @@ async function underWay(database: Database, handle: string): Promise<StepStarted
     [handle],
   );
   return rows.map(({ event }) => event);
+}
+
+/** What a segment or a step of a run has recorded may be visible before the start that the run itself records. */
+async function* fromItsStart(after: number, events: AsyncIterable<RunEvent>): AsyncGenerator<RunEvent> {
+  let early: RunEvent[] | null = after < FIRST_SEQ ? [] : null;
+  for await (const event of events) {
+    const isFirst = event.seq <= FIRST_SEQ || event.type === 'run-started';
+    if (early === null) yield event;
+    else if (isFirst || event.type === 'run-finished') {
+      if (isFirst) yield event;
+      yield* early;
+      if (!isFirst) yield event;
+      early = null;
+    } else early.push(event);
+  }
+  yield* early ?? [];
 }
 
 /**

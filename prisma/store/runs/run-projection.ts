@@ -48,6 +48,7 @@ function projectEvent(projection: RunProjection, event: RunEvent): boolean {
       projection.status = { value: event.status, seq: event.seq };
       projection.iterations = event.iterations;
       return true;
+    case 'approved':
     case 'step-started':
     case 'step-finished':
     case 'warning':

@@ -5,6 +5,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { CHOICES, letsAct, type Choice, type Question } from '../../../language/events/question.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
+import { GRANTS } from '../../../language/rights/answers.ts';
 import type { CommandContext, RunPort } from '../../../operations/command.ts';
 import { builtInRegistry } from '../../../systems/built-in.ts';
 import { started, useStore } from '../../store/harness/opened.ts';
@@ -44,23 +45,28 @@ beforeAll(async () => {
   await person('inbox/post', { personaId: 'ada', message: 'Shall the shop close?', kind: 'question' });
 });
 
-const question = (kind: Question['kind'], assignee: string): Question => ({
+const question = (kind: Question['kind'], assignee: string, over: Partial<Question> = {}): Question => ({
   id: 'steps.0@1',
   kind,
   message: INJECTION,
   choices: [...CHOICES],
-  show: { command: 'rm -rf /' },
+  show: { permission: 'shell', action: { type: 'shell', command: 'rm -rf /' } },
   form: null,
   assignee,
   priority: 'urgent',
   askedAt: 5,
   expiresAt: null,
   digest: '0123456789abcdef',
+  ...over,
 });
+
+const grant = (may: string, ends = false): Promise<Json> =>
+  person('persona/grant', { personaId: 'helper-ai', may, ends });
 
 describe('what runs ask', () => {
   const kinds = ['action', 'approval', 'error', 'timeout', 'unfamiliar'] as const;
-  const answered: [string, Choice][] = [];
+  const trouble: readonly string[] = ['error', 'timeout', 'unfamiliar'];
+  let answered: [string, Choice][] = [];
 
   const answering = (asked: Question): Pick<CommandContext, 'runPort'> => ({
     runPort: {
@@ -74,21 +80,95 @@ describe('what runs ask', () => {
     } satisfies RunPort,
   });
 
+  /** The choices that are taken, of those that let the run act; what is not taken is refused for want of rights. */
+  async function taken(handle: string, asked: Question, data: Json = { command: 'true' }): Promise<Choice[]> {
+    answered = [];
+    for (const choice of CHOICES) {
+      const params = { handle, question: 'steps.0@1', choice, data };
+      const over = answering(asked);
+      await expect(step('sentinel/answer', params, { ...over, ...byModel })).rejects.toMatchObject({
+        code: 'RIGHTS_EXCEEDED',
+      });
+      const given = step('sentinel/answer', params, over);
+      if (letsAct(choice))
+        await given.catch((error: unknown) => expect(error).toMatchObject({ code: 'RIGHTS_EXCEEDED' }));
+      else expect(await given).toMatchObject({ by: 'run helper-run', choice });
+    }
+    return answered.flatMap(([, choice]) => (letsAct(choice) ? [choice] : []));
+  }
+
   it.each(kinds.flatMap((kind) => ['helper-asks', 'ada-asks'].map((handle) => [kind, handle] as const)))(
-    'an answer to "%s" of %s never lets it act, and a model gives none',
+    'without a grant, an answer to "%s" of %s lets it try again after a failure of its own, and nothing else; a model gives none',
     async (kind, handle) => {
-      for (const assignee of ['helper-ai', 'ada'])
-        for (const choice of CHOICES) {
-          const params = { handle, question: 'steps.0@1', choice };
-          const over = answering(question(kind, assignee));
-          const refused = { code: 'RIGHTS_EXCEEDED' };
-          await expect(step('sentinel/answer', params, { ...over, ...byModel })).rejects.toMatchObject(refused);
-          if (letsAct(choice)) await expect(step('sentinel/answer', params, over)).rejects.toMatchObject(refused);
-          else expect(await step('sentinel/answer', params, over)).toMatchObject({ by: 'run helper-run', choice });
-        }
-      expect(answered.filter(([, choice]) => letsAct(choice))).toEqual([]);
+      expect(await taken(handle, question(kind, 'ada'))).toEqual([]);
+      const isOwnTrouble = handle === 'helper-asks' && trouble.includes(kind);
+      expect(await taken(handle, question(kind, 'helper-ai'))).toEqual(isOwnTrouble ? ['retry'] : []);
     },
   );
+
+  it.each([
+    ['approve:shell', { action: ['approve'] }],
+    ['approve:write', {}],
+    ['approve:delete', {}],
+    ['approve:network', {}],
+    ['approve:step', { approval: ['approve'] }],
+    ['edit:emit', {}],
+    ['edit:shell', { error: ['edit'], timeout: ['edit'], unfamiliar: ['edit'] }],
+    [
+      'extend',
+      { action: ['extend'], approval: ['extend'], error: ['extend'], timeout: ['extend'], unfamiliar: ['extend'] },
+    ],
+  ] as [string, { [kind: string]: Choice[] }][])(
+    'the grant "%s" allows exactly that, of its own runs alone',
+    async (may, allowed) => {
+      await grant(may);
+      for (const kind of kinds) {
+        const retried: Choice[] = trouble.includes(kind) ? ['retry'] : [];
+        const expected = [...retried, ...(allowed[kind] ?? [])].toSorted();
+        expect((await taken('helper-asks', question(kind, 'helper-ai'))).toSorted(), kind).toEqual(expected);
+        expect(await taken('ada-asks', question(kind, 'helper-ai')), kind).toEqual([]);
+        expect(await taken('ada-asks', question(kind, 'ada')), kind).toEqual([]);
+        expect(await taken('helper-asks', question(kind, 'ada')), kind).toEqual([]);
+      }
+      await grant(may, true);
+      expect(await taken('helper-asks', question('action', 'helper-ai'))).toEqual([]);
+    },
+  );
+
+  it('with all grants, what others are asked, what a policy asks, variables and commands stay with persons', async () => {
+    for (const may of GRANTS) await grant(may);
+    expect((await taken('helper-asks', question('action', 'helper-ai'))).toSorted()).toEqual([
+      'approve',
+      'edit',
+      'extend',
+    ]);
+    const approvers = { of: ['helper-ai'], atLeast: 1 };
+    expect(await taken('helper-asks', question('approval', 'helper-ai', { approvers }))).toEqual([]);
+    const action = { type: 'shell', command: 'true' };
+    const ruled = { permission: 'shell', action, rules: [{ rule: 'no-shell', why: 'it is Friday' }] };
+    expect(await taken('helper-asks', question('action', 'helper-ai', { show: ruled }))).toEqual([]);
+    expect(await taken('helper-asks', question('error', 'helper-ai'), { env: { PATH: '/evil' } })).not.toContain(
+      'edit',
+    );
+    const command = { permission: 'write', action: { type: 'command', command: 'sentinel/run', params: {} } };
+    expect(await taken('helper-asks', question('action', 'helper-ai', { show: command }))).toEqual([
+      'approve',
+      'extend',
+    ]);
+    // What an author shows beside an approval step is no policy.
+    const shown = { rules: 'of the house' };
+    expect(await taken('helper-asks', question('approval', 'helper-ai', { show: shown }))).toEqual([
+      'approve',
+      'extend',
+    ]);
+    for (const may of GRANTS) await grant(may, true);
+  });
+
+  it('a person is granted nothing, and has nothing granted', async () => {
+    await expect(person('persona/grant', { personaId: 'ada', may: 'extend' })).rejects.toMatchObject({
+      code: 'PERSONA_NOT_MODEL',
+    });
+  });
 });
 
 it('gives itself no trust, no persona, and no right', async () => {
@@ -97,9 +177,13 @@ it('gives itself no trust, no persona, and no right', async () => {
       ['persona/create', { personaId: 'helper-ai-2' }],
       ['persona/trust', { personaId: 'ada', trusts: 'helper-ai' }],
       ['persona/trust', { personaId: 'helper-ai', trusts: 'ada' }],
+      ['persona/grant', { personaId: 'helper-ai', may: 'approve:shell' }],
+      ['persona/member', { groupId: 'ops', personaId: 'helper-ai' }],
+      ['persona/delegate', { personaId: 'ada', to: 'helper-ai' }],
     ] as const)
       await expect(step(name, params, over), name).rejects.toMatchObject({ code: 'RIGHTS_EXCEEDED' });
-  expect(await person('persona/show', { personaId: 'ada' })).toMatchObject({ trusts: [], trustedBy: [] });
+  expect(await person('persona/show', { personaId: 'ada' })).toMatchObject({ trusts: [], trustedBy: [], may: [] });
+  expect(await person('persona/show', { personaId: 'helper-ai' })).toMatchObject({ may: [] });
 });
 
 it('reads, plants and removes nothing in the memory of another', async () => {

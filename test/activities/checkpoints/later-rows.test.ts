@@ -52,3 +52,30 @@ test('an attempt that takes over keeps the state before the first one', async ()
   expect(await undoRun(store.checkpoints, { handle: 'later-again' })).toMatchObject({ done: true });
   expect(everything()).toEqual(['a.txt 0']);
 });
+
+test('a run whose folders are all gone is not taken back, and says so', async () => {
+  const { store } = opened;
+  const projects = [await writtenProject({ 'a.txt': '0' }), await writtenProject({ 'a.txt': '0' })];
+  for (const [at, { project, home, write }] of projects.entries()) {
+    const checkpoints = new StepCheckpoints(store.checkpoints, home);
+    const step = {
+      handle: 'later-gone',
+      key: `steps.${at}@1`,
+      project,
+      what: 'shell',
+      attempt: 1,
+      isBackground: false,
+    };
+    const session = store.session();
+    expect(await checkpoints.begin(step, session)).toBe(true);
+    await session.end();
+    write({ 'a.txt': '1' });
+    await checkpoints.end(step);
+  }
+  for (const { project } of projects) rmSync(project, { recursive: true });
+  for (const dryRun of [true, false])
+    await expect(undoRun(store.checkpoints, { handle: 'later-gone', dryRun })).rejects.toMatchObject({
+      code: 'UNDO_REFUSED',
+      message: expect.stringContaining(projects[0]?.project ?? '') as string,
+    });
+});

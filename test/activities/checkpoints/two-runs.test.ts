@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { changesOf } from '../../../operations/checkpoints/changes.ts';
 import { StepCheckpoints, type WritingStep } from '../../../operations/checkpoints/step-checkpoints.ts';
-import { undoFromStep, type Undone, type UndoRequest } from '../../../operations/checkpoints/undo.ts';
-import { undoRun } from '../../../operations/checkpoints/undo-run.ts';
+import type { Undone, UndoRequest } from '../../../operations/checkpoints/undo.ts';
+import { undoFromStep, undoRun } from '../../../operations/checkpoints/undo-run.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { writtenProject, type WrittenProject } from '../harness/written-project.ts';
 

@@ -175,3 +175,19 @@ it.each([
 ])('refuses a message that is none (%#)', async (params) => {
   await expect(run('send', params)).rejects.toMatchObject({ code: 'COMMAND_PARAMS_INVALID' });
 });
+
+it('says of each room how busy and how pressed it is', async () => {
+  const of = async (room: string): Promise<JsonObject | undefined> =>
+    ((await run('list')) as JsonObject[]).find((one) => one['room'] === room);
+  await run('send', { room: 'busy', message: 'Who is there?' });
+  expect(await of('busy')).toMatchObject({ messages: 1, lastHour: 1, unanswered: 0 });
+  await run('send', { room: 'busy', message: '@noether @tester, please look.' });
+  await run('send', { room: 'elsewhere', message: 'said in another room' });
+  expect(await of('busy')).toMatchObject({ messages: 2, lastHour: 2, unanswered: 1 });
+  await opened.database.query("update chat_messages set at = at - interval '2 hours' where room = 'busy'");
+  await run('send', { room: 'busy', message: 'I look.' });
+  // Who was addressed has said something since, whatever it was.
+  expect(await of('busy')).toMatchObject({ messages: 3, lastHour: 1, unanswered: 0 });
+  await run('send', { room: 'busy', message: '@noether, it is yours.' });
+  expect(await of('busy')).toMatchObject({ unanswered: 1 });
+});

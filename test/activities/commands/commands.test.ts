@@ -60,7 +60,7 @@ describe('the registry', () => {
   it.each([
     ['data/lst', {}, 'UNKNOWN_COMMAND'],
     ['constructor', {}, 'UNKNOWN_COMMAND'],
-    ['genome/train', {}, 'COMMAND_NOT_BUILT'],
+    ['genome/train-voice', {}, 'COMMAND_NOT_BUILT'],
     ['code/read', {}, 'COMMAND_PARAMS_INVALID'],
     ['code/read', { path: 'a', pth: 'b' }, 'COMMAND_PARAMS_INVALID'],
     ['code/read', [], 'COMMAND_PARAMS_INVALID'],

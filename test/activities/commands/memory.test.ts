@@ -231,6 +231,7 @@ describe('what becomes a memory by itself', () => {
     ]);
     // One that has never ended well is no skill.
     expect(await recall('build', { type: 'sentinel' }, own)).toEqual([]);
+    expect(await list({ type: 'sentinel' }, own)).toEqual([]);
     await follow(await ended('mended-1'));
     await follow(await ended('mended-2'));
     const [skill] = await recall('what did I do last time the build broke?', { type: 'sentinel' }, own);
@@ -258,5 +259,34 @@ describe('what becomes a memory by itself', () => {
     expect(await follow({ event: { data: null } })).toEqual({ remembered: 0 });
     expect((await list({ type: 'sentinel' }, own)).map(({ content }) => content['name'])).toEqual(['mend-build']);
     await expect(step('memory/follow', { event: { data: null } })).rejects.toMatchObject({ code: 'RIGHTS_EXCEEDED' });
+  });
+});
+
+/** Rows of all tables that hold any of the words. */
+async function rowsWith(words: readonly string[]): Promise<string[]> {
+  const tables = await opened.database.query<{ name: string }>(
+    `select tablename as name from pg_tables where schemaname = 'public'`,
+  );
+  const found: string[] = [];
+  for (const { name } of tables)
+    for (const { row } of await opened.database.query<{ row: string }>(`select t::text as row from "${name}" t`))
+      if (words.some((word) => row.includes(word))) found.push(`${name}: ${row.slice(0, 200)}`);
+  return found;
+}
+
+describe('what was forgotten', () => {
+  it('is in no table, neither its words nor its stems nor its vector', async () => {
+    const content = 'The quokkas of the zoo sleep beside the turbine.';
+    const { id } = (await person('memory/store', { content, tags: ['numbat'] })) as { id: string };
+    const [row] = await opened.database.query<{ vector: string; signs: string }>(
+      'select vector::text, signs::text from memory_entries where id = $1',
+      [id],
+    );
+    if (row === undefined) throw new Error('nothing was stored');
+    const traces = ['quokka', 'turbin', 'numbat', row.vector, row.signs];
+    expect(await rowsWith(traces)).not.toEqual([]);
+    expect(await person('memory/recall', { query: 'quokkas' })).toMatchObject([{ content }]);
+    await person('memory/forget', { id });
+    expect(await rowsWith(traces)).toEqual([]);
   });
 });

@@ -1,11 +1,11 @@
 /** Saved sentinels, as steps, models and persons reach them, and as files that travel. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { CommandContext } from '../../../operations/command.ts';
 import { builtInRegistry } from '../../../systems/built-in.ts';
-import { documentText, readDocument, type Payload } from '../../../systems/saved/document.ts';
+import { exportText, readExport, type Payload } from '../../../systems/saved/document.ts';
 import { addKnownKey, ownKey, signatureOf } from '../../../services/home/signing.ts';
 import { canonicalText } from '../../../language/canonical.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
@@ -48,6 +48,15 @@ const save = (definition: Definition, params: JsonObject = {}, over = as('ada'))
   run('sentinel/save', { definition: written(definition), ...params }, over);
 
 describe('saved sentinels', () => {
+  it('are what the file of the name holds, also where that is what it held before', async () => {
+    const file = join(folder, 'sentinels', 'swapped.json');
+    mkdirSync(dirname(file), { recursive: true });
+    for (const event of ['one', 'two', 'one']) {
+      writeFileSync(file, JSON.stringify(saying('swapped', event)));
+      expect(await run('sentinel/load', { name: 'swapped' })).toMatchObject({ description: `says ${event}` });
+    }
+  });
+
   it('are saved with tags, listed, given by name or id with their versions, and lose their name', async () => {
     const first = (await save(saying('kept-name', 'one'), { tags: ['a'], parentPersonaId: 'eve' })) as JsonObject;
     expect(first).toMatchObject({ name: 'kept-name', version: 1, personaId: 'ada', project: folder, tags: ['a'] });
@@ -206,7 +215,7 @@ describe('an export', () => {
     return run('sentinel/import', { file: 'travels.json', ...params }, { ...over, confinement: { root: folder } });
   };
   const altered = (change: (payload: Payload) => Payload): void =>
-    writeFileSync(file, documentText(change(readDocument(text, 'it').payload)));
+    writeFileSync(file, exportText(change(readExport(text, 'it').payload)));
   const refused = async (content: Buffer, code: string | RegExp): Promise<void> => {
     writeFileSync(file, content);
     await expect(importing({}, as('victim', '/other'))).rejects.toMatchObject({
@@ -258,6 +267,18 @@ describe('an export', () => {
     expect(await importing({ preview: true })).toMatchObject({ changes: [{ state: 'same' }, { state: 'same' }] });
   });
 
+  it.each(['', 'a b', 'helper-genome', "'; drop table runs; --", 'x\0y', 'a'.repeat(101)])(
+    'is for no persona of the id %j',
+    async (personaId) => {
+      const before = await counts();
+      await expect(importing({ personaId })).rejects.toMatchObject({ code: 'COMMAND_PARAMS_INVALID' });
+      await expect(save(saying('no-parent', 'x'), { parentPersonaId: personaId })).rejects.toMatchObject({
+        code: 'COMMAND_PARAMS_INVALID',
+      });
+      expect(await counts()).toEqual(before);
+    },
+  );
+
   it('that was flipped, cut, or is of another version is refused, and no table has another row', async () => {
     const before = await counts();
     const bytes = Buffer.from(text, 'utf8');
@@ -267,7 +288,17 @@ describe('an export', () => {
       flipped[at] = (flipped[at] ?? 0) ^ 1;
       await refused(flipped, /^EXPORT_(?:INVALID|VERSION)$/);
     }
+    // Each byte, with another bit of each.
+    for (const at of bytes.keys()) {
+      const flipped = Buffer.from(bytes);
+      flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
+      expect(() => readExport(flipped.toString('utf8'), 'the file'), `byte ${at}`).toThrow();
+    }
     for (const at of places) await refused(bytes.subarray(0, at), 'EXPORT_INVALID');
+    for (const beside of [' ', '\n', '\0', '\uFEFF', text]) {
+      await refused(Buffer.from(`${text}${beside}`), 'EXPORT_INVALID');
+      await refused(Buffer.from(`${beside}${text}`), 'EXPORT_INVALID');
+    }
     await refused(Buffer.from(JSON.stringify(JSON.parse(text), null, 2)), 'EXPORT_INVALID');
     await refused(Buffer.from(text.replace(/"version":1}\n$/, '"version":99}\n')), 'EXPORT_VERSION');
     expect(await counts()).toEqual(before);

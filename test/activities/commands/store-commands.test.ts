@@ -136,6 +136,7 @@ function starter() {
     steps: (handle) => Promise.reject(new Error(`${handle} is not there`)),
     edit: (handle) => Promise.reject(new Error(`${handle} is not there`)),
     control: (handle) => Promise.reject(new Error(`${handle} is not there`)),
+    wake: (handle) => Promise.reject(new Error(`${handle} is not there`)),
     asks: (handle) => Promise.reject(new Error(`${handle} is not there`)),
     answer: (handle) => Promise.reject(new Error(`${handle} is not there`)),
     tell: (handle) => Promise.reject(new Error(`${handle} is not there`)),

@@ -34,6 +34,7 @@ export function commandContext(project: string, over: Partial<CommandContext> = 
       steps: () => absent('runs'),
       edit: () => absent('runs'),
       control: () => absent('runs'),
+      wake: () => absent('runs'),
       asks: () => absent('runs'),
       answer: () => absent('runs'),
       tell: () => absent('runs'),

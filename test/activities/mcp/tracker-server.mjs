@@ -33,9 +33,11 @@ server.registerTool('fail', { description: 'Fails.' }, () => ({
   content: [{ type: 'text', text: 'the tracker is closed' }],
   isError: true,
 }));
-server.registerTool('environment', { description: 'Shows its environment.' }, () => ({
-  content: [{ type: 'text', text: JSON.stringify({ names: Object.keys(process.env).toSorted(), cwd: process.cwd() }) }],
-}));
+server.registerTool('environment', { description: 'Shows its environment.' }, ({ _meta }) => {
+  const names = Object.keys(process.env).toSorted();
+  const told = { names, cwd: process.cwd(), root: _meta?.['sentinel/root'] ?? null };
+  return { content: [{ type: 'text', text: JSON.stringify(told) }] };
+});
 server.registerTool('slow', { description: 'Waits until it is told to stop.' }, async (extra) => {
   note('slow began');
   await new Promise((resolve) => extra.signal.addEventListener('abort', resolve));

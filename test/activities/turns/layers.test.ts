@@ -22,6 +22,7 @@ const persona = z.strictObject({ persona: z.string() });
 const commands = [
   quick('first/layer', named, ({ name }: { name: string }) => {
     calls.push(name);
+    if (name === 'later') return { waitMs: 700, because: 'it is in training' };
     if (name === 'broken') throw new Failure('SHELF_SHUT', 'the shelf is shut');
     return name === 'strange' ? { path: 7 } : name === 'style' ? { path: '/first/style.gguf', scale: 0.5 } : null;
   }),
@@ -68,6 +69,13 @@ test.each([
   ['broken', 'first/layer: the shelf is shut'],
 ])('the layer %j fails the turn in words', async (name, message) => {
   await expect(layersBy(parts()).layer(name)).rejects.toThrow(message);
+});
+
+test('a layer that is not there yet is asked for again, and the step says what it waits for', async () => {
+  await expect(layersBy(parts()).layer('later')).rejects.toMatchObject({
+    message: 'it is in training',
+    finding: { kind: 'layer-in-training', layer: 'the layer "later"', retryAfterMs: 700 },
+  });
 });
 
 test('a turn has the layers of systems, and none where no system knows any', async () => {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { endWorkspace } from '../../../operations/workspaces/end-workspace.ts';
 import { forkWorkspace, openWorkspace } from '../../../operations/workspaces/open-workspace.ts';
-import { keepRecord, workspacesOf } from '../../../operations/workspaces/records.ts';
+import { keepRecord, passOn, workspacesOf } from '../../../operations/workspaces/records.ts';
+import { takeOverWorkspace } from '../../../operations/workspaces/take-over.ts';
 import {
   KEPT_DAYS,
   removeWorkspace,
@@ -210,6 +211,29 @@ test('removing refuses what would be lost, keeps the branch where it is told, an
   const forced = await open({ branch: 'work', reuse: true });
   expect(await removeWorkspace(forced, { force: true })).toEqual({ commit, isBranchDeleted: true });
   expect(git(project, 'worktree', 'list').split('\n')).toHaveLength(1);
+});
+
+test('of two that take over the same workspace at once, one has it, and the other works in a fork of it', async () => {
+  const { open, running } = await projectOfWorkspaces();
+  const left = await open({ branch: 'raced' }, by);
+  const isRunning = (of: string): Promise<boolean> => Promise.resolve(running.has(of));
+  for (const handle of ['first', 'second', 'third']) running.add(handle);
+  const roots = await Promise.all(
+    ['first', 'second', 'third'].map((handle) =>
+      takeOverWorkspace(left.root, left.handle, { handle, key: 'steps.1@1', isRunning }),
+    ),
+  );
+  expect(roots).toContain(left.root);
+  expect(new Set(roots).size).toBe(3);
+});
+
+test('who was given a workspace and died before it was written down has it all the same', async () => {
+  const { project, open } = await projectOfWorkspaces();
+  const left = await open({ branch: 'given' }, by);
+  expect(await passOn(left, { handle: 'dead', key: 'steps.1@1' })).toMatchObject({ handle: 'dead', turn: 1 });
+  await keepRecord(left);
+  expect(await passOn(left, { handle: 'late', key: 'steps.1@1' })).toBeNull();
+  expect(await workspacesOf(project)).toMatchObject([{ handle: 'dead', turn: 1 }]);
 });
 
 test('what runs left behind is committed and its folder goes a week after their end; nothing of it is lost', async () => {

@@ -8,6 +8,7 @@ import type { Definition } from '../../../language/model.ts';
 import { LEVEL_NOW } from '../../../interpreter/changes.ts';
 import { limitsOf } from '../../../interpreter/limits.ts';
 import { EventBoard, ScriptedGroups } from '../../../interpreter/simulation/event-board.ts';
+import { ScriptedPlaces } from '../../../interpreter/simulation/scripted-places.ts';
 import { essenceOf, STARTS_AT } from '../../../interpreter/simulation/run-scenario.ts';
 import { ScriptedHost } from '../../../interpreter/simulation/scripted-host.ts';
 import { Simulation } from '../../../interpreter/simulation/simulation.ts';
@@ -38,7 +39,8 @@ function worldOf(answers: Answers, mode: Mode, clockMoved: (now: number) => void
   const simulation = new Simulation(STARTS_AT, { ...ofNode, clockMoved });
   const board = new EventBoard();
   const groups = new ScriptedGroups({}, board, simulation);
-  return { simulation, catalogue, script: answers, mode, board, groups, runs: [], effects: [] };
+  const places = new ScriptedPlaces([]);
+  return { simulation, catalogue, script: answers, mode, board, groups, places, days: [], runs: [], effects: [] };
 }
 
 const hostIn = (world: World, definition: Definition): ScriptedHost =>

@@ -18,11 +18,11 @@ const AFTER: { readonly [point in CrashPoint]?: readonly CrashPoint[] } = {
   'command.taken-over': ['command.committed'],
   'turn.taken-over': ['turn.kept'],
   'call.in-doubt': ['call.claimed', 'call.performed'],
-  'recorder.taken-back': ['recorder.written', 'recorder.writing'],
   'background.taken-over': ['background.launched'],
   'process.taken-over': ['process.heard'],
   'process.found-ended': ['process.begun', 'process.ended'],
   'process.unwanted': ['process.begun'],
+  'changeset.putting-back': ['changeset.placed'],
 };
 
 /** A value is kept by its hash, for whoever has it. */

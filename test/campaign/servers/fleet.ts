@@ -34,6 +34,14 @@ const startStillMs = 1_500;
 /** A worker that has not come to any of its points by then is killed where it is. */
 const killedAfterMs = 20_000;
 
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
 interface Armed {
   worker: WorkerProcess;
   deed: Deed;
@@ -75,6 +83,8 @@ export class Fleet {
   #wanted = 1;
   #isArming = false;
   #isClosed = false;
+  /** What was still starting when all were killed is of a round that is over. */
+  #round = 0;
   /** A worker that stands still, and goes on later. */
   #still: WorkerProcess | null = null;
 
@@ -84,6 +94,7 @@ export class Fleet {
 
   /** One that dies nowhere; another one where it has ended by itself. */
   async unharmed(): Promise<void> {
+    this.#endStill();
     for (const { worker } of this.#armed.values()) if (!worker.isAlive) this.#tellEnded(worker);
     while (!this.#isClosed && this.#armed.size === 0) await this.#arm([], 'killed');
   }
@@ -93,12 +104,20 @@ export class Fleet {
     if (this.#still !== null) workers.push(this.#still);
     this.#still = null;
     this.#armed.clear();
+    this.#round += 1;
     await Promise.all(workers.map((worker) => worker.kill9()));
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.killAll();
+  }
+
+  /** Whoever stands still while it starts, and of whom nobody asks any more. */
+  #endStill(): void {
+    this.watch();
+    for (const { pid, dies } of this.#died.splice(0))
+      if (dies === 'stop' && !this.#ready.has(pid)) signal(pid, 'SIGKILL');
   }
 
   /** Notes what was passed. */
@@ -157,7 +176,7 @@ export class Fleet {
   /** While it started: what it stands still in, it goes on with a moment later. */
   #early({ pid, point, handle, dies }: PassedPoint): Death {
     if (dies !== 'stop') this.#goneEarly.add(pid);
-    else void sleep(startStillMs).then(() => process.kill(pid, 'SIGCONT'));
+    else void sleep(startStillMs).then(() => signal(pid, 'SIGCONT'));
     const deed = DEEDS.find((one) => ACTS[one] === dies) ?? 'killed';
     return { deed, worker: null, point, handle, at: this.#atOf(pid), others: this.#others };
   }
@@ -213,10 +232,11 @@ export class Fleet {
 
   async #arm(deaths: PlannedDeath[], deed: Deed): Promise<boolean> {
     const { harness, passed, env } = this.#parts;
+    const round = this.#round;
     try {
       const worker = await startArmed(harness, passed.path, deaths, env);
       this.#ready.add(worker.pid);
-      if (this.#isClosed || this.#goneEarly.has(worker.pid)) await worker.kill9();
+      if (this.#isClosed || this.#round !== round || this.#goneEarly.has(worker.pid)) await worker.kill9();
       else this.#armed.set(worker.pid, { worker, deed, startedAt: Date.now(), isLeaving: false });
       return true;
     } catch (error) {

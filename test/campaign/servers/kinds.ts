@@ -4,6 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import type { Step } from '../../../language/model.ts';
+import { STATES_BEFORE_APPROVAL } from '../../activities/cycle/states-before-approval.ts';
 import { counted, once, shell } from '../../server/harness/definitions.ts';
 import { command, emit, type Kind, row, say } from './kind-steps.ts';
 import { shellKinds } from './shell-kinds.ts';
@@ -197,6 +198,35 @@ const kinds = {
   },
   grouped: {
     definition: once('grouped', [row('began'), say('held'), row('ended')], { concurrency: { group: 'campaign' } }),
+  },
+  changing: {
+    definition: once(
+      'changing',
+      [
+        command('cycle/start', { goal: '$id' }),
+        ...STATES_BEFORE_APPROVAL.map((to) => command('cycle/transition', { to, must: true })),
+        command(
+          'changeset/approve',
+          {
+            operations: ['one', 'two', 'three'].map((name) => ({
+              operation: 'CREATE',
+              path: `changed/$id/${name}.txt`,
+              content: '$id',
+            })),
+          },
+          { outputTo: 'approved' },
+        ),
+        command('changeset/apply', { digest: '$approved.digest', operations: '$approved.operations' }),
+        command('cycle/transition', { to: 'REFLECTING', must: true }),
+        command('cycle/transition', { to: 'IDLE', must: true }),
+        row('$approved.files.length'),
+      ],
+      {
+        safety: { requireApproval: ['delete'] },
+        concurrency: { group: 'changing' },
+        outputs: { changed: '$approved.files.length' },
+      },
+    ),
   },
   starting: {
     definition: once('starting', [

@@ -33,6 +33,8 @@ export default { systems: [${systems}]${rest} };`,
 
 const open = (path: string): Promise<ProjectCommands> => openProjectCommands(builtIn(), path, join(folder, 'home'));
 
+const SORT = "{ name: 'sort', inputs: { shelf: '' }, steps: [], loop: { type: 'once' } }";
+
 test.each([
   ['a name', "shelf({ name: 'Shelf' })", 'systems.0.name: a system is named by small letters'],
   [
@@ -131,6 +133,16 @@ test.each([
     'systems.0.verbs.get.args: "shelf/get" has no parameter "name"',
   ],
   [
+    'a run of no definition',
+    "shelf({ run: { definition: 'sort' } })",
+    'systems.0.run.definition: there is no definition "sort" in the system "shelf"',
+  ],
+  [
+    'a word for no input',
+    `shelf({ definitions: { sort: ${SORT} }, run: { definition: 'sort', args: ['shelf', 'by'] } })`,
+    'systems.0.run.args: "sort" has no input "by"',
+  ],
+  [
     'a quick command for the shell',
     "shelf({ commands: [get('shelf/get', { permission: 'shell' })] })",
     'only a command with the permission "read" or "write" can be quick',
@@ -168,8 +180,8 @@ test.each([
   ],
   [
     'a queue of another system',
-    "shelf({ queues: { training: { atOnce: 1 } } }), defineSystem({ name: 'gym', summary: 'x', queues: { training: { atOnce: 2 } }, commands: [get('gym/get')] })",
-    'its queue "training" is one of the system "shelf", too',
+    "shelf({ queues: { lifting: { atOnce: 1 } } }), defineSystem({ name: 'gym', summary: 'x', queues: { lifting: { atOnce: 2 } }, commands: [get('gym/get')] })",
+    'its queue "lifting" is one of the system "shelf", too',
   ],
   [
     'a failure of the engine',
@@ -197,7 +209,11 @@ test.each([
 test.each([
   ['page', '{}', 'settings.page: no system "page" comes with Sentinel; did you mean "pages"?'],
   ['shelf', '{}', 'settings.shelf: "shelf" is a system of the project; write its settings beside it'],
-  ['git', '{ name: "ada" }', 'settings.git: the system "git" has no settings; these have: data, datasets, pages'],
+  [
+    'git',
+    '{ name: "ada" }',
+    'settings.git: the system "git" has no settings; these have: cycle, data, datasets, genome, pages',
+  ],
   ['data', '{ indexs: [] }', 'settings.data.indexs: there is no such setting; did you mean "indexes"?'],
   ['data', '{ indexes: [{ collection: "a", fields: ["id"] }] }', 'settings.data.indexes.0.fields.0'],
   ['pages', '{ host: ["x"] }', 'settings.pages.host: there is no such setting; did you mean "hosts"?'],
@@ -209,6 +225,12 @@ test.each([
 
 test('settings that a system of the engine takes are taken', async () => {
   const { notices } = await open(project('', ', settings: { pages: { hosts: ["localhost", "*.example.com"] } }'));
+  expect(notices).toEqual([]);
+});
+
+test('a run of a definition of its own is one', async () => {
+  const run = "run: { definition: 'sort', args: ['shelf'] }";
+  const { notices } = await open(project(`shelf({ definitions: { sort: ${SORT} }, ${run} })`));
   expect(notices).toEqual([]);
 });
 

@@ -29,10 +29,23 @@ describe('who speaks', () => {
     expect([userName(), speakerOf({ said: undefined, config: null })]).toEqual(['local', 'local']);
   });
 
-  it('is refused where the name is empty', () => {
+  it.each([
+    ['ada', 'ada'],
+    ['ada@example.org', 'ada-example.org'],
+    ['CORP\\\\ada lovelace', 'CORP-ada-lovelace'],
+    ['ада', 'local'],
+    ['ada-genome', 'local'],
+  ])('of a user %j is an id of a persona', (user, id) => {
+    process.env['USER'] = user;
+    expect(userName()).toBe(id);
+  });
+
+  it('is refused where the name is empty, or no id', () => {
     const { parseArg } = speakerOption('--by <persona>', 'the author');
     expect(parseArg?.('bob', undefined)).toBe('bob');
-    expect(() => parseArg?.(' ', undefined)).toThrow('--by is empty; give the name of a persona.');
+    expect(parseArg?.('helper-ai', undefined)).toBe('helper-ai');
+    for (const refused of [' ', '', 'ada lovelace', 'helper-genome', 'a/b', 'x'.repeat(101), "'; drop table runs; --"])
+      expect(() => parseArg?.(refused, undefined)).toThrow(`--by: "${refused}" is no id of a persona`);
   });
 });
 

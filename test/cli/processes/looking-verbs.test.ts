@@ -98,6 +98,7 @@ describe('a verb that only looks', () => {
       'step list',
       'data list',
       'data read',
+      'trainer doctor',
     ]);
   });
 

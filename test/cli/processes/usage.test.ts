@@ -138,6 +138,16 @@ describe('usage errors', () => {
       says: /^sentinel: "add" is not a verb of "sentinel schedule"; write "create", or see/,
     },
     { args: ['data', 'rm', 'todos'], says: /^sentinel: "rm" is not a verb of "sentinel data"; write "delete", or see/ },
+    {
+      args: ['cycle', 'lst'],
+      says: /^sentinel: "lst" is not a verb of "sentinel cycle"; write "list", or see "sentinel cycle --help"\.\n$/,
+    },
+    ...['cancel', 'pause', 'run', 'start'].map((word) => ({
+      args: ['cycle', word],
+      says: new RegExp(`^sentinel: "${word}" is not a verb of "sentinel cycle"; .*see "sentinel cycle --help"\\.\n$`),
+    })),
+    { args: ['cycle', '--', 'go', '--more'], says: /^sentinel: too many arguments/ },
+    { args: ['cycle', '--project', 'nowhere', '--', 'cancel'], says: /^sentinel: --project nowhere does not exist/ },
     { args: ['xylophone'], says: /^sentinel: "xylophone" is not a verb; see "sentinel --help"\.\n$/ },
     {
       args: ['run'],

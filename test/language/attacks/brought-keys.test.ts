@@ -200,6 +200,7 @@ const OF_STEPS: {
       show: free({ a: 1 }),
       form: free({ type: 'object' }),
       assignee: { fine: [], beyond: ['boss'] },
+      approvers: { fine: [], beyond: [{ of: ['boss'], atLeast: 1 }] },
       onTimeout: { fine: ['reject', 'fail'], beyond: ['approve'] },
     },
   },

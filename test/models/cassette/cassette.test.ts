@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../../language/json.ts';
 import type { StoredRequest } from '../../../prisma/store/contract/models/cassette-contract.ts';
 import { cassetteText, readCassette, type CassetteEntry } from '../../../world/models/cassette/cassette.ts';
 import { nearestTo } from '../../../world/models/cassette/nearest.ts';
+import { placeOf } from '../../../world/git/worktrees/workspace-place.ts';
 import { Placeholders } from '../../../world/models/cassette/placeholders.ts';
 import { entryOf } from '../../../world/models/cassette/record-cassette.ts';
 import { formOf, type RequestForm, type RequestHead } from '../../../world/models/cassette/request-form.ts';
@@ -68,6 +69,14 @@ describe('the digest of a request', () => {
     const one = said(ada, '11111111-2222-4333-8444-555555555555', '2026-11-25T18:40:25.123Z', 12);
     const other = said(ben, 'aaaaaaaa-2222-4333-8444-555555555555', '2027-01-02T03:04:05Z', 99.5);
     expect(digest(other, ben)).toBe(digest(one, ada));
+  });
+
+  test('is the same in a workspace, wherever those of the project lie', () => {
+    const said = (at: typeof ada): JsonObject[] => [
+      user(`Work in ${placeOf(at.project)}/feature-login, not in ${at.project}`),
+    ];
+    expect(placeOf(ada.project)).not.toBe(placeOf(ben.project));
+    expect(digest(said(ben), ben)).toBe(digest(said(ada), ada));
   });
 
   test('is the same whatever the order of fields, and whatever is kept of a message besides', () => {

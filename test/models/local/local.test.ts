@@ -1,10 +1,11 @@
 /** The contract of a model provider, held by a real model in a process of its own. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, truncateSync, writeFileSync, copyFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync, copyFileSync, renameSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { hashOfFile } from '../../../world/models/local/file-hash.ts';
 import { describeFile, localProvider } from '../../../world/models/local/local.ts';
 import { ModelHost } from '../../../world/models/local/model-host.ts';
 import { LocalModels } from '../../../world/models/local/registry.ts';
@@ -226,6 +227,25 @@ describe.skipIf('missing' in small)(`a local model${why}`, () => {
       expect(await spoken()).toBe(plain);
     });
 
+    const sent = async (own: { base?: string }): Promise<number> => {
+      const adapters = [{ path: adapter, scale: 0, ...own }];
+      const { usage } = await replyOf(turn({ request: { messages: ask('What is the sea?'), maxTokens: 2, adapters } }));
+      return usage.input + usage.cacheRead;
+    };
+
+    test('one that was trained for a model is asked as it was trained: by the template of that model, default words included', async () => {
+      const base = await hashOfFile(modelPath);
+      // "system", a line and the sentence that SmolLM2's template puts before a conversation without one; and one mark of the begin, not two.
+      expect((await sent({ base })) - (await sent({}))).toBe(20);
+    });
+
+    test('one that was trained for another model is refused', async () => {
+      const adapters = [{ path: adapter, scale: 1, base: 'f'.repeat(64) }];
+      const failure = await failureOf(turn({ request: { adapters } }));
+      expect(failure).toMatchObject({ kind: 'bad-request', field: 'adapters' });
+      expect(failure.message).toContain('was made for another model');
+    });
+
     test('a file that is no adapter is named', async () => {
       const broken = join(folder, 'broken.gguf');
       writeFileSync(broken, 'no gguf');
@@ -261,6 +281,24 @@ describe.skipIf('missing' in small)(`a local model${why}`, () => {
     );
     while (resting.processes().size > 0) await sleep(20);
     await own.close();
+  });
+
+  test('a file that is replaced is loaded with the next turn, and a turn under way ends with the one before', async () => {
+    const path = join(folder, 'replaced.gguf');
+    copyFileSync(modelPath, path);
+    let heard = 0;
+    const underWay = turn({ request: { model: path, maxTokens: 60 }, onDelta: () => (heard += 1) });
+    await expect.poll(() => heard, { timeout: 60_000 }).toBeGreaterThan(0);
+    const before = pidOf({ pid: host.processes().get(path) });
+    copyFileSync(modelPath, `${path}.new`);
+    renameSync(`${path}.new`, path);
+    await replyOf(turn({ request: { model: path } }));
+    const after = host.processes().get(path);
+    expect(after).not.toBe(before);
+    await replyOf(underWay);
+    await expect.poll(() => isAlive(before), { timeout: 60_000 }).toBe(false);
+    await replyOf(turn({ request: { model: path } }));
+    expect(host.processes().get(path)).toBe(after);
   });
 
   test('a model ends with the program that holds it, however that ends', async () => {

@@ -10,17 +10,20 @@ const program = {
 };
 const host = new ModelHost({ program, threads: 2, restMs: 600_000 });
 await host.take(file, {
-  turn: {
-    adapters: [],
-    system: null,
-    messages: [{ role: 'user', blocks: [{ type: 'text', text: 'Hi.' }] }],
-    tools: [],
-    schema: null,
-    temperature: null,
-    maxTokens: 2,
-    thinking: null,
-    stop: [],
-    window: 512,
+  asked: {
+    type: 'turn',
+    turn: {
+      adapters: [],
+      system: null,
+      messages: [{ role: 'user', blocks: [{ type: 'text', text: 'Hi.' }] }],
+      tools: [],
+      schema: null,
+      temperature: null,
+      maxTokens: 2,
+      thinking: null,
+      stop: [],
+      window: 512,
+    },
   },
   signal: new AbortController().signal,
   limits: TURN_LIMITS,

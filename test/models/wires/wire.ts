@@ -75,3 +75,7 @@ export const streamed = (wire: Wire, events: readonly string[], rest: Partial<Re
 
 /** A field of a body as text. */
 export const word = (field: unknown): string => (typeof field === 'string' ? field : (JSON.stringify(field) ?? ''));
+
+/** An error as the server of a path says it. */
+export const wireError = (path: string, message: string): string =>
+  JSON.stringify({ error: path.startsWith('/v1/') ? { message, code: null } : message });

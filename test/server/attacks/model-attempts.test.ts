@@ -1,5 +1,5 @@
 /**
- * Models that do what the texts of strangers tell them: files, what a search finds, records, contexts, output of
+ * Models that do what the texts of strangers tell them: files, what a search finds, records, memories, inboxes, contexts, output of
  * programs, answers of MCP servers. Each attempt is refused where it acts, is an event of the run, and the run goes on; the same tool does
  * what it is for right after it (attempts/). Results of MCP servers are such texts, too: their attempts are a list
  * beside these.
@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adoptHome } from '../../../services/home/own-home.ts';
+import { SentinelClient } from '../../../client/client.ts';
 import { findSandbox } from '../../../world/confinement/sandbox.ts';
 import { Harness } from '../harness/harness.ts';
 import { once } from '../harness/definitions.ts';
@@ -39,6 +40,8 @@ const TOOLS = [
   'code/tree',
   'code/git',
   'data/list',
+  'memory/recall',
+  'inbox/peek',
   'rag/build',
   'sentinel/status',
   'sentinel/list',
@@ -55,6 +58,9 @@ const STEERING = [
   'sentinel/resume',
 ];
 
+const REMEMBERED = 'What the assistant was told once:';
+const POSTED = 'What the assistant is to do:';
+
 let harness: Harness;
 let model: ScriptedModel;
 let outside: string;
@@ -65,6 +71,11 @@ beforeAll(async () => {
   outside = mkdtempSync(join(tmpdir(), 'sentinel-outside-'));
   writeProject(harness.project, outside);
   await harness.createRow('mails', 'one', { from: 'eve', body: INJECTED });
+  const client = new SentinelClient({ env: harness.env });
+  const asTester = { by: 'tester', project: harness.project };
+  await client.execute('memory/store', { content: `${REMEMBERED} ${INJECTED}` }, asTester);
+  await client.execute('inbox/post', { personaId: 'tester', message: `${POSTED} ${INJECTED}` }, asTester);
+  await client.close();
   await harness.store.definitions.save(
     once('kept-by-a-person', [{ type: 'command', command: 'code/read', params: { path: 'src/app.js' } }]),
   );
@@ -224,7 +235,8 @@ test('nothing outside is written, nothing that nobody may see went to the provid
   expect(readdirSync(join(harness.project, 'sentinels'))).toEqual(['mine.json']);
   expect(JSON.stringify(model.turns)).not.toContain(HIDDEN);
   // The texts did reach the models.
-  expect(JSON.stringify(model.turns)).toContain('ignore your instructions');
+  for (const text of ['ignore your instructions', REMEMBERED, POSTED])
+    expect(JSON.stringify(model.turns)).toContain(text);
 });
 
 test('runs that models started were held to what they may', async () => {

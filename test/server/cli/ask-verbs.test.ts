@@ -42,8 +42,9 @@ test('a question is found in the inbox of whom it is put to, refused what does n
     `sentinel answer asks/steps.0@1 steps.0@1 approve --data '{"version":"text"}'`,
   );
   for (const [args, code, finding] of [
-    [['asks', 'retry'], 1, /"retry" is no choice/],
-    [['asks', 'approve', '--data', '{"version": 3}'], 1, /data\/version must be string/],
+    [['asks', 'approve', '--data', '{"version": "1.2"}'], 1, /asks bob, and "\w+" does not answer for them/],
+    [['asks', 'retry', '--by', 'bob'], 1, /"retry" is no choice/],
+    [['asks', 'approve', '--data', '{"version": 3}', '--by', 'bob'], 1, /data\/version must be string/],
     [['asks', 'approve', '--data', '{'], 2, /--data is not JSON/],
     [['nobody', 'approve'], 4, /There is no run "nobody"/],
   ] as const) {

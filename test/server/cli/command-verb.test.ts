@@ -54,7 +54,16 @@ describe('a quick command', () => {
     expect(said).toEqual({
       ok: true,
       command: SEND,
-      result: { room: 'one', author: 'grace', message: '7', event: 'chat:one:message' },
+      result: {
+        room: 'one',
+        author: 'grace',
+        message: '7',
+        event: 'chat:one:message',
+        seq: expect.any(Number) as number,
+        replyTo: null,
+        thread: null,
+        mentions: [],
+      },
     });
     expect(await messagesIn('one')).toMatchObject([{ author: 'grace', handle: null, message: '7' }]);
     expect(await harness.store.runs.list({ limit: 10 })).toEqual([]);
@@ -130,6 +139,13 @@ describe('a command that takes long', () => {
     expect(failed).toMatchObject({ code: 1, said: { ok: false, command: 'code/edit', run: { status: 'failed' } } });
   });
 
+  test('or that says how a worker is, is performed by one', async () => {
+    const { code, err, said } = await perform('runtime/metrics/all');
+    expect(code, err).toBe(0);
+    const metrics = said.result as { command: string; p99_ms: number }[];
+    expect(metrics.find(({ command }) => command === 'code/search')?.p99_ms).toBeGreaterThan(0);
+  });
+
   test('may be one of the project', async () => {
     const params = JSON.stringify({ text: '$PERSONA_ID', 'odd name': 1 });
     const { code, err, said } = await perform('own/shout', '--params', params);
@@ -140,7 +156,7 @@ describe('a command that takes long', () => {
 
 test.each([
   [['collaboration/chat/sen'], /There is no command "collaboration\/chat\/sen"; write "collaboration\/chat\/send"/],
-  [['genome/train'], /part of the format, but not built yet/],
+  [['genome/train-voice'], /part of the format, but not built yet/],
   [[SEND, '--param', 'rom=x'], /"message": is needed; "rom": is not taken \(write "room"\); "sentinel commands /],
   [[SEND, '--params', '{"message": '], /--params is not JSON/],
   [[SEND, '--params', '[1]'], /--params is not a JSON object/],
@@ -172,7 +188,7 @@ test('"commands" lists what there is, and shows one with what it takes and gives
   const all = JSON.parse(out) as { name: string; from: string; isPlanned: boolean }[];
   expect(all).toContainEqual(expect.objectContaining({ name: 'own/shout', from: 'project', permission: 'read' }));
   expect(all).toContainEqual(expect.objectContaining({ name: 'code/read', system: 'code', isPlanned: false }));
-  expect(all).toContainEqual(expect.objectContaining({ name: 'genome/train', isPlanned: true }));
+  expect(all).toContainEqual(expect.objectContaining({ name: 'genome/train-voice', isPlanned: true }));
   const shown = (await harness.command('commands', SEND)).out;
   for (const line of [/^permission +write$/m, /^ {2}message +text$/m, /^ {2}room +optional +text +default "general"$/m])
     expect(shown).toMatch(line);

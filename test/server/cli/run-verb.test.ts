@@ -182,7 +182,7 @@ describe('run', () => {
     ],
     [
       'a command that is not built',
-      once('ahead', [{ type: 'command', command: 'genome/train' }]),
+      once('ahead', [{ type: 'command', command: 'genome/train-voice' }]),
       1,
       { outcome: 'failed', failure: { code: 'COMMAND_NOT_BUILT' } },
     ],

@@ -9,12 +9,15 @@ export const shell = (command: string, rest: Partial<Extract<Step, { type: 'shel
   ...rest,
 });
 
-export const create = (collection: string, data: { [name: string]: Json }, outputTo?: string): Step => ({
+export const command = (name: string, params: { [name: string]: Json }, outputTo?: string): Step => ({
   type: 'command',
-  command: 'data/create',
-  params: { collection, data },
+  command: name,
+  params,
   ...defined({ outputTo }),
 });
+
+export const create = (collection: string, data: { [name: string]: Json }, outputTo?: string): Step =>
+  command('data/create', { collection, data }, outputTo);
 
 export const list = (collection: string, outputTo: string): Step => ({
   type: 'command',

@@ -30,6 +30,7 @@ function lineOf(event: RunEvent): string {
       return `${event.question.id} asked ${event.question.kind}`;
     case 'answered':
       return `${event.id} answered ${event.answer.choice}`;
+    case 'approved':
     case 'expired':
     case 'withdrawn':
       return `${event.id} ${event.type}`;

@@ -1,4 +1,4 @@
-/** The examples that work beside a process: build-fix, test-watch, and deploy-pipeline. */
+/** The examples that work beside a process: build-fix, test-watch, deploy-pipeline, and its tree. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -77,19 +77,31 @@ test('test-watch: each result is published as it comes', async () => {
   expect(published(events)).toEqual(['tests:failed', 'tests:passed', 'tests:ended']);
 });
 
-test('deploy-pipeline: what is tested and built is pushed and verified, and nothing else is', async () => {
+const remotes: string[] = [];
+afterAll(() => {
+  for (const remote of remotes) rmSync(remote, { recursive: true });
+});
+
+const git = (...args: string[]): string =>
+  execFileSync('git', ['-c', 'user.name=ada', '-c', 'user.email=ada@example.org', ...args], {
+    cwd: harness.project,
+    encoding: 'utf8',
+  });
+
+/** The project as a repository with one commit, and a remote that has nothing yet. */
+function withRemote(): void {
   const remote = mkdtempSync(join(tmpdir(), 'sentinel-remote-'));
-  const git = (...args: string[]): string =>
-    execFileSync('git', ['-c', 'user.name=ada', '-c', 'user.email=ada@example.org', ...args], {
-      cwd: harness.project,
-      encoding: 'utf8',
-    });
+  remotes.push(remote);
   execFileSync('git', ['init', '-q', '--bare', remote]);
   git('init', '-q', '-b', 'main');
   writeFileSync(join(harness.project, 'main.js'), broken);
   git('add', 'main.js');
   git('commit', '-qm', 'first');
   git('remote', 'add', 'origin', remote);
+}
+
+test('deploy-pipeline: what is tested and built is pushed and verified, and nothing else is', async () => {
+  withRemote();
   const verify = 'test "$(git ls-remote origin main | cut -f1)" = "$(git rev-parse HEAD)"';
   const inputs = { test: 'true', build: 'exit 1', verify, branch: 'main' };
   const refused = await harness.run(shipped('deploy-pipeline'), { inputs });
@@ -99,5 +111,24 @@ test('deploy-pipeline: what is tested and built is pushed and verified, and noth
   expect(result.outcome).toBe('completed');
   expect(published(events)).toEqual(['deploy:done']);
   expect(git('ls-remote', 'origin', 'main')).toContain('refs/heads/main');
-  rmSync(remote, { recursive: true });
+});
+
+test('deploy-tree: each test file, the build beside the types, and the push with its look at CI are sentinels of their own', async () => {
+  withRemote();
+  writeFileSync(join(harness.project, 'package.json'), JSON.stringify({ scripts: { coverage: 'echo covered' } }));
+  const inputs = { tests: ['one.js', 'two.js'], build: 'true', typecheck: 'exit 2', ci: 'true' };
+  const refused = await harness.run(shipped('deploy-tree'), { inputs });
+  expect(refused.result).toMatchObject({ outcome: 'failed', failure: { code: 'CHILD_FAILED' } });
+  expect(git('ls-remote', 'origin')).toBe('');
+  const ci = 'test -e looked || { touch looked; exit 1; }';
+  const { handle, result, events } = await harness.run(shipped('deploy-tree'), {
+    inputs: { ...inputs, typecheck: 'true', ci },
+  });
+  expect(result.failure).toBeUndefined();
+  expect(result).toMatchObject({ outcome: 'completed', outputs: { pushed: { passed: true } } });
+  expect(published(events)).toEqual(['deploy:tree']);
+  expect(git('ls-remote', 'origin', 'main')).toContain('refs/heads/main');
+  const runs = await harness.store.runs.list({ limit: 50 });
+  const names = runs.filter((run) => run.handle.startsWith(`${handle}/`)).map(({ name }) => name);
+  expect(names.toSorted()).toEqual(['build', 'coverage', 'coverage', 'push', 'test', 'typecheck', 'verify-ci']);
 });

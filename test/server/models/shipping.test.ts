@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { commitAll, git, listModel, shippedExample } from '../harness/models/broken-project.ts';
 import { addTrigger } from '../../../client/triggers/triggers.ts';
 import { catalogue } from '../../catalogue.ts';
+import { once } from '../harness/definitions.ts';
 import { Harness, until } from '../harness/harness.ts';
 import { answers, ScriptedModel } from '../harness/models/model-runs.ts';
 
@@ -62,7 +63,7 @@ test('what fails is not pushed, and the event says what failed', async () => {
   expect(git(remote, 'for-each-ref')).toBe('');
 });
 
-test('a push is reviewed, and the review is in the room', async () => {
+test('a push is reviewed, the review is in the room, and another persona reacts to it', async () => {
   write('.gitignore', '.sentinel\n');
   write('a.txt', 'one\n');
   commitAll(harness.project);
@@ -75,6 +76,15 @@ test('a push is reviewed, and the review is in the room', async () => {
   const { store, client, taskQueue, project } = harness;
   const review = { definition: shippedExample('code-review'), inputs: {}, project, persona: 'ada', event: 'git:push' };
   await addTrigger({ store, client, catalogue, taskQueue }, review);
+  const notes = once('notes', [
+    {
+      type: 'command',
+      command: 'data/create',
+      params: { collection: 'to mend', data: { said: '$event.message', by: '$event.author' } },
+    },
+  ]);
+  const reaction = { definition: notes, inputs: {}, project, persona: 'grace', event: 'chat:general:message' };
+  await addTrigger({ store, client, catalogue, taskQueue }, reaction);
   await store.triggers.publish({
     source: '@emit',
     id: 'a push',
@@ -88,6 +98,10 @@ test('a push is reviewed, and the review is in the room', async () => {
   expect(await room()).toMatchObject([{ room: 'general', author: 'ada', message: 'Two is one too many.' }]);
   const sent = JSON.stringify(model.double.asked.map(({ body }) => body));
   for (const line of ['-one', '+two']) expect(sent).toContain(line);
+  const said = { said: 'Two is one too many.', by: 'ada' };
+  await expect.poll(() => harness.rows('to mend'), { timeout: 60_000 }).toMatchObject([said]);
+  const reacted = await store.runs.list({ persona: 'grace' });
+  expect(reacted).toMatchObject([{ name: 'notes', persona: 'grace' }]);
   // A person answers, and sees all of it.
   expect(await harness.command('chat', 'general', '--send', 'Thanks.')).toMatchObject({ code: 0 });
   expect(await room()).toMatchObject([{ author: 'ada' }, { author: 'ada', handle: null, message: 'Thanks.' }]);

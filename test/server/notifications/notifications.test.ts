@@ -157,7 +157,7 @@ test('a question that was answered before anybody could be told is not asked any
   const [answered, open] = [await harness.start(asks('answered')), await harness.start(asks('still-open'))];
   for (const handle of [answered, open])
     await until(async () => (await harness.store.inbox.open(handle)).includes('steps.0@1'));
-  expect((await harness.command('answer', answered, 'steps.0@1', 'reject')).code).toBe(0);
+  expect((await harness.command('answer', answered, 'steps.0@1', 'reject', '--by', 'grace')).code).toBe(0);
   await harness.result(answered);
   await worker.kill9();
   worker = await harness.startWorker(environment());

@@ -100,7 +100,7 @@ test('what a program cannot perform is refused with its place, or fails with its
   const { project } = harness;
   const refused = (command: string, params = {}) => expect(client.execute(command, params, { project })).rejects;
   await refused('data/lst').toMatchObject({ code: 'USAGE', message: expect.stringContaining('data/list') as string });
-  await refused('genome/train').toMatchObject({
+  await refused('genome/train-voice').toMatchObject({
     code: 'USAGE',
     message: expect.stringContaining('not built') as string,
   });

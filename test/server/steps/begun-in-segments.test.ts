@@ -114,7 +114,7 @@ test('the first branch that fails ends those that a segment has begun beside it'
         type: 'parallel',
         failFast: true,
         branches: [
-          [shell('sleep 0.05; exit 3', { failOn: 'nonzero' })],
+          [shell('sleep 0.5; exit 3', { failOn: 'nonzero' })],
           [shell('echo $$ >> fan-pids; sleep 60')],
           [shell('true')],
         ],

@@ -28,14 +28,14 @@ const lab = defineSystem({
     \`,
   },
   failures: { NO_LUCK: 'It is a bad day' },
-  queues: { training: { atOnce: 1 }, gpu: { atOnce: 1 } },
+  queues: { bench: { atOnce: 1 }, gpu: { atOnce: 1 } },
   background: {
     ticking: { everyMs: 1000, command: 'lab/tick' },
     sweeping: { everyMs: 1000, command: 'lab/sweep' },
     failing: { everyMs: 1000, command: 'lab/fail' },
   },
   commands: [
-    train('lab/train', 'training'),
+    train('lab/train', 'bench'),
     train('lab/render', 'gpu'),
     defineCommand({
       name: 'lab/tick', permission: 'write', speed: 'quick', doors: ['background'], ...nothing,

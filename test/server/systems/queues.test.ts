@@ -36,7 +36,7 @@ test('the worker of the runs performs as many at once as the queue says, on a qu
   for (const handle of handles) await start(handle, 'lab/train', { what: handle, waitMs: 400 });
   for (const handle of handles)
     expect(await client.result(handle)).toMatchObject({ status: 'completed', outputs: { done: { what: handle } } });
-  const lines = log('training');
+  const lines = log('bench');
   expect(lines).toHaveLength(6);
   for (let at = 0; at < lines.length; at += 2) {
     const what = (lines[at] ?? '').replace('begins ', '');
@@ -46,7 +46,7 @@ test('the worker of the runs performs as many at once as the queue says, on a qu
   const queues = events?.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
     scheduled ? [scheduled.taskQueue?.name] : [],
   );
-  expect(queues).toEqual([`${harness.taskQueue}/training`]);
+  expect(queues).toEqual([`${harness.taskQueue}/bench`]);
 });
 
 test('a step on a queue that nobody serves waits, which is told, until a worker serves that queue alone', async () => {
@@ -60,7 +60,7 @@ test('a step on a queue that nobody serves waits, which is told, until a worker 
     return (JSON.parse(out) as { entries: { name: string }[] }).entries.filter(({ name }) => name.startsWith('queue '));
   };
   expect(await entries()).toMatchObject([
-    { name: 'queue training', ok: true, found: expect.stringContaining('1 workers serve it') as string },
+    { name: 'queue bench', ok: true, found: expect.stringContaining('1 workers serve it') as string },
     { name: 'queue gpu', ok: false, remedy: expect.stringContaining('sentinel worker --queue gpu') as string },
   ]);
   const env = { ...harness.env, SENTINEL_PROJECT: harness.project };
@@ -79,13 +79,13 @@ test('a step on a queue that nobody serves waits, which is told, until a worker 
 test('a queue that no system states is refused with those there are', async () => {
   const { code, err } = await harness.command('worker', '--queue', 'tpu');
   expect(code).not.toBe(0);
-  expect(err).toContain('No system of the project states a queue "tpu"; there are training, gpu.');
+  expect(err).toContain('No system of the project states a queue "tpu"; there are training, bench, gpu.');
 });
 
 test('no command calls one of another queue', async () => {
   await start('calls', 'lab/calls', {});
   expect(await client.result('calls')).toMatchObject({
     status: 'failed',
-    failure: { code: 'RIGHTS_EXCEEDED', message: expect.stringContaining('on the queue "training"') as string },
+    failure: { code: 'RIGHTS_EXCEEDED', message: expect.stringContaining('on the queue "bench"') as string },
   });
 });

@@ -1,26 +1,19 @@
 /** The example of docs/sharing.md, and the lines of the export and import of the sources as they are printed, between two projects. */
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../language/json.ts';
-import { Harness, type Said } from '../harness/harness.ts';
+import type { Harness, Said } from '../harness/harness.ts';
+import { useTwoProjects } from '../harness/two-projects.ts';
 
 const page = readFileSync(new URL('../../../docs/sharing.md', import.meta.url), 'utf8');
 const block = (language: string): string =>
   new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'm').exec(page)?.[1] ?? '';
 
+const { harness: opened, other: bakery } = useTwoProjects();
 let harness: Harness;
-const bakery = mkdtempSync(join(tmpdir(), 'sentinel-bakery-'));
-const decisions = mkdtempSync(join(tmpdir(), 'sentinel-state-'));
-beforeAll(async () => {
-  harness = await Harness.open();
-  harness.variables = { XDG_STATE_HOME: decisions };
-  await harness.startWorker({ SENTINEL_PROJECT: harness.project });
-});
-afterAll(async () => {
-  await harness.close();
-  for (const folder of [bakery, decisions]) rmSync(folder, { recursive: true, force: true });
+beforeAll(() => {
+  harness = opened();
 });
 
 const documentOf = ({ out }: Said): JsonObject => JSON.parse(out) as JsonObject;

@@ -1,44 +1,19 @@
 /** Workspaces over what a run lives through: histories that continue, forks, cancellations, failures, lost workers, undo. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { defined } from '../../../language/defined.ts';
-import type { Json, JsonObject } from '../../../language/json.ts';
+import { beforeAll, expect, test } from 'vitest';
 import type { Step } from '../../../language/model.ts';
-import { counted, once, shell } from '../harness/definitions.ts';
-import { Harness, until } from '../harness/harness.ts';
-import { commitAll, git } from '../harness/models/broken-project.ts';
+import { command, counted, once, shell } from '../harness/definitions.ts';
+import { type Harness, until } from '../harness/harness.ts';
+import { rootIn, useWorkspaceProject } from '../harness/workspace-project.ts';
 
+const { harness: opened, inProject } = useWorkspaceProject('one\n');
 let harness: Harness;
-const cache = mkdtempSync(join(tmpdir(), 'sentinel-cache-'));
-
-beforeAll(async () => {
-  harness = await Harness.open();
-  harness.variables = { SENTINEL_CACHE: cache };
-  writeFileSync(join(harness.project, 'a.txt'), 'one\n');
-  writeFileSync(join(harness.project, '.gitignore'), '.sentinel\n');
-  commitAll(harness.project);
-  await harness.startWorker();
-});
-afterAll(async () => {
-  await harness.close();
-  rmSync(cache, { recursive: true, force: true });
+beforeAll(() => {
+  harness = opened();
 });
 
-const command = (name: string, params: { [name: string]: Json }, outputTo?: string): Step => ({
-  type: 'command',
-  command: name,
-  params,
-  ...defined({ outputTo }),
-});
 const create = (branch: string): Step => command('workspace/create', { branch }, 'workspace');
-const inProject = (...args: string[]): string => git(harness.project, ...args).trim();
-const rootIn = (outputs: JsonObject): string => {
-  const workspace = outputs['workspace'];
-  const root = typeof workspace === 'object' && workspace !== null && 'root' in workspace ? workspace['root'] : null;
-  return typeof root === 'string' ? root : '';
-};
 
 test('a run that continues as new goes on in its workspace, and each pass makes one where the definition says so', async () => {
   const long = once('long', [create('long'), ...[1, 2, 3, 4].map((number) => shell(`pwd >> ${number}.txt`))]);
@@ -121,4 +96,31 @@ test('a person lists, merges and removes what a run has left', async () => {
   expect(readFileSync(join(harness.project, 'l.txt'), 'utf8')).toBe('l\n');
   expect(await harness.command('workspaces', 'remove', 'left')).toMatchObject({ code: 0 });
   expect(inProject('branch', '--list', 'left')).toBe('');
+});
+
+/** Shell steps in the project, in a workspace, and in the project again. */
+const inBoth = (branch: string): Step[] => [
+  shell('echo project > p.txt'),
+  create(branch),
+  shell('echo workspace > w.txt'),
+  command('workspace/create', { isolationType: 'project' }),
+  shell('echo again > q.txt'),
+  command('code/tree', {}, 'seen'),
+];
+
+test('an undo takes back what a run did in the project and in its workspaces, or nothing where one has a conflict', async () => {
+  const there = (at: string): boolean[] =>
+    [join(harness.project, 'p.txt'), join(at, 'w.txt'), join(harness.project, 'q.txt')].map((file) => existsSync(file));
+  const own = await harness.run(once('several', [...inBoth('several'), command('code/undo', {}, 'undone')]));
+  expect(own.result.failure).toBeUndefined();
+  expect(JSON.stringify(own.result.outputs['seen'])).toContain('q.txt');
+  expect(there(rootIn(own.result.outputs))).toEqual([false, false, false]);
+
+  const { handle, result } = await harness.run(once('conflicted', inBoth('conflicted')));
+  const at = rootIn(result.outputs);
+  expect(there(at)).toEqual([true, true, true]);
+  writeFileSync(join(at, 'w.txt'), 'by hand\n');
+  expect((await harness.command('undo', handle)).code).not.toBe(0);
+  expect(there(at)).toEqual([true, true, true]);
+  expect(readFileSync(join(at, 'w.txt'), 'utf8')).toBe('by hand\n');
 });

@@ -1,48 +1,27 @@
 /** Runs in workspaces, on real services: what they do there, what becomes of it, and that the project sees nothing of it. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { defined } from '../../../language/defined.ts';
-import type { Json, JsonObject } from '../../../language/json.ts';
+import { beforeAll, expect, test } from 'vitest';
+import type { JsonObject } from '../../../language/json.ts';
 import type { Step } from '../../../language/model.ts';
 import { parseDefinitionText } from '../../../language/read/definition.ts';
 import { catalogue } from '../../catalogue.ts';
 import { root } from '../../project/tree.ts';
-import { once, shell } from '../harness/definitions.ts';
-import { Harness } from '../harness/harness.ts';
-import { commitAll, git } from '../harness/models/broken-project.ts';
+import { command, once, shell } from '../harness/definitions.ts';
+import type { Harness } from '../harness/harness.ts';
+import { rootOf, useWorkspaceProject } from '../harness/workspace-project.ts';
 
+const { cache, harness: opened, inProject } = useWorkspaceProject('one\ntwo\nthree\n');
 let harness: Harness;
-const cache = mkdtempSync(join(tmpdir(), 'sentinel-cache-'));
-
-beforeAll(async () => {
-  harness = await Harness.open();
-  harness.variables = { SENTINEL_CACHE: cache };
-  writeFileSync(join(harness.project, 'a.txt'), 'one\ntwo\nthree\n');
-  writeFileSync(join(harness.project, '.gitignore'), '.sentinel\n');
-  commitAll(harness.project);
-  await harness.startWorker();
-});
-afterAll(async () => {
-  await harness.close();
-  rmSync(cache, { recursive: true, force: true });
+beforeAll(() => {
+  harness = opened();
 });
 
-const command = (name: string, params: { [name: string]: Json }, outputTo?: string): Step => ({
-  type: 'command',
-  command: name,
-  params,
-  ...defined({ outputTo }),
-});
 const child = (name: string, line: string): Step => ({
   type: 'sentinel',
   definition: once(name, [shell(`sed -i s/2/${line}/ a.txt; echo ${name} > ${name}.txt`)]),
   outputTo: name,
 });
-const rootOf = (workspace: JsonObject | undefined): string =>
-  typeof workspace?.['root'] === 'string' ? workspace['root'] : '';
-const inProject = (...args: string[]): string => git(harness.project, ...args).trim();
 const outputsOf = ({ outputs }: { outputs: JsonObject }): { [name: string]: JsonObject } =>
   outputs as { [name: string]: JsonObject };
 

@@ -42,6 +42,7 @@ test('Prisma reads every table with all its columns', async () => {
       prisma.permit.findMany(),
       prisma.lease.findMany(),
       prisma.leasePlace.findMany(),
+      prisma.personaLimit.findMany(),
       prisma.circuit.findMany(),
       prisma.delivery.findMany(),
       prisma.requestMessage.findMany(),
@@ -54,9 +55,18 @@ test('Prisma reads every table with all its columns', async () => {
     expect(found.flat()).toMatchObject([
       { system: 'chat', name: 'messages' },
       { system: 'chat', name: 'threads' },
+      { system: 'cycle', name: 'cycles' },
+      { system: 'genome', name: 'genome' },
+      { system: 'genome', name: 'origins' },
+      { system: 'genome', name: 'trainings' },
+      { system: 'genome', name: 'trainings_over' },
       { system: 'inbox', name: 'items' },
       { system: 'memory', name: 'entries' },
+      { system: 'memory', name: 'meanings' },
+      { system: 'memory', name: 'meaningsOfProjects' },
       { system: 'persona', name: 'entries' },
+      { system: 'persona', name: 'groups' },
+      { system: 'persona', name: 'grants' },
       { name: 'triggers', position: 0n },
       { name: 'waiting runs', position: 0n },
     ]);
@@ -70,7 +80,7 @@ test('Prisma reads every table with all its columns', async () => {
 
 test('no table is missing from the schema but those of systems', async () => {
   const rows = await opened.database.query<{ name: string }>(
-    `select tablename as name from pg_tables where schemaname = 'public' and tablename !~ '^(chat|inbox|memory|persona)_' order by 1`,
+    `select tablename as name from pg_tables where schemaname = 'public' and tablename !~ '^(chat|cycle|genome|inbox|memory|persona)_' order by 1`,
   );
   expect(rows.map((row) => row.name)).toEqual([
     '_prisma_migrations',
@@ -91,6 +101,7 @@ test('no table is missing from the schema but those of systems', async () => {
     'journal',
     'lease_places',
     'leases',
+    'limits_of_personas',
     'log_chunks',
     'lost_steps',
     'messages',
@@ -110,11 +121,13 @@ test('no table is missing from the schema but those of systems', async () => {
     'saved_versions',
     'sealed_values',
     'spending',
+    'steps_of_personas',
     'system_background',
     'system_tables',
     'trigger_starts',
     'triggers',
     'turns',
+    'waits_for_days',
     'webhook_messages',
   ]);
 });

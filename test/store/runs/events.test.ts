@@ -199,6 +199,17 @@ describe('following a run', () => {
     await following.return?.();
   });
 
+  test('begins with the start of the run, which becomes visible after what a segment has recorded', async () => {
+    const { store } = opened;
+    const following = all(store.events.follow('late-start', {}));
+    for (const batch of [range(1_025, 1_030), [started(1)], [finished(2_000)]]) {
+      await store.events.append('late-start', batch);
+      await sleep(60);
+    }
+    expect(seqsOf(await following)).toEqual([1, ...seqsOf(range(1_025, 1_030)), 2_000]);
+    expect(seqsOf(await all(store.events.follow('late-start', { after: 1 })))).toHaveLength(7);
+  });
+
   test('loses none of the numbers that become visible late', async () => {
     const { store } = opened;
     const following = all(store.events.follow('late', {}));

@@ -97,7 +97,9 @@ test('a run that was lost frees its group when its end is settled', async () => 
   await ask('f1', 'f', { since: 1 });
   await ask('f2', 'f', { since: 2 });
   const run = (await opened.store.runs.find('f1')) as Run;
-  await settleRun(opened.store, run, { code: 'RUN_LOST', message: 'gone', at: run.startedAt + 5 });
+  await settleRun(opened.store, run, { code: 'RUN_LOST', message: 'gone', at: run.startedAt + 5 }, () =>
+    Promise.resolve(),
+  );
   expect(await ask('f2', 'f', { since: 2 })).toMatchObject({ before: null });
 });
 
@@ -153,4 +155,23 @@ test('of forty that ask at once, over two connections pools, exactly one has it 
   } finally {
     await other.close();
   }
+});
+
+test('a run that leaves its place is told whose turn it is, and is the last when it asks again', async () => {
+  const lease = { kind: 'persona', project: null, name: 'leaving' } as const;
+  const place = (handle: string): Promise<LeaseStanding> =>
+    opened.store.leases.ask({ ...lease, handle, capacity: 2, whenHeld: 'wait' });
+  await begin('p1', 'p2', 'p3', 'p4');
+  for (const handle of ['p1', 'p2', 'p3', 'p4']) await place(handle);
+  expect(await opened.store.leases.turns(lease, 2)).toEqual([]);
+  expect(await opened.store.leases.turns(lease, 3)).toEqual(['p3']);
+  expect(await opened.store.leases.leave(lease, 'p1')).toEqual(['p3']);
+  // Nobody comes between it and its turn.
+  expect(await place('p1')).toMatchObject({ before: ['p2', 'p3', 'p4'] });
+  expect(await opened.store.leases.leave(lease, 'p4')).toEqual(['p3']);
+  expect(await place('p3')).toMatchObject({ before: null });
+  await end('p2');
+  expect(await opened.store.leases.leave(lease, 'p2')).toEqual(['p1']);
+  expect(await opened.store.leases.leave(lease, 'never-asked')).toEqual(['p1']);
+  expect(await opened.store.leases.leave({ ...lease, name: 'nobody' }, 'p1')).toEqual([]);
 });

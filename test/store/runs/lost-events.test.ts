@@ -152,6 +152,24 @@ test('whoever goes on with a run says where, and what is lost goes before the ne
   expect(await store.runs.find('taken-over')).toMatchObject({ status: 'running', outcome: null });
 });
 
+test('what is lost stays until what happens instead is written', async () => {
+  const { store } = opened;
+  await store.events.append('instead', [started(1), warning(2, 'lost'), warning(3, 'lost')]);
+  await opened.database.query(
+    "create or replace function refuse() returns trigger language plpgsql as $$ begin raise exception 'not now'; end $$",
+  );
+  await opened.database.query(
+    "create trigger refused before insert on run_events for each row when (new.handle = 'instead') execute function refuse()",
+  );
+  await expect(store.events.takeBack('instead', 2, 9, [warning(2, 'new')])).rejects.toThrow('not now');
+  expect(await seqs('instead')).toEqual([1, 2, 3]);
+  await opened.database.query('drop trigger refused on run_events');
+  expect(await store.events.takeBack('instead', 2, 9, [warning(2, 'new')])).toBe(true);
+  expect(await store.events.after('instead', -1)).toEqual([started(1), warning(2, 'new')]);
+  expect(await store.events.takeBack('instead', 2, 8, [warning(2, 'late')])).toBe(false);
+  expect(await store.events.after('instead', -1)).toEqual([started(1), warning(2, 'new')]);
+});
+
 const replaying = { isReplaying: true, historyLength: 3 };
 const known = (id: string): RunEvent[] => [started(1), warning(2), asked(3, id)];
 /** One that has asked and heard the answer, of which history has the question. */
@@ -167,7 +185,7 @@ const replayed = async (handle: string, events: RunEvent[], standing: Awaited<Re
   const standingOf = vi.fn<StandingOf>(() => Promise.resolve(standing));
   const next = new RunRecorder(opened.store, { standingOf });
   await next.append(handle, events, replaying);
-  await sleep(2_500);
+  await sleep(5_000);
   await next.close();
   return standingOf.mock.calls.length;
 };
@@ -175,21 +193,35 @@ const replayed = async (handle: string, events: RunEvent[], standing: Awaited<Re
 describe('what an attempt had heard that was lost with it', () => {
   test('is taken back, though nobody goes on with the run: its question is open again', async () => {
     await heard('waits');
-    expect(await replayed('waits', known('a@1'), { seq: 3, history: 12 })).toBe(1);
+    expect(await replayed('waits', known('a@1'), { seq: 3, history: 12 })).toBe(2);
     expect(await seqs('waits')).toEqual([1, 2, 3]);
     expect(await opened.store.inbox.open('waits')).toEqual(['a@1']);
   });
 
   test.each([
-    ['the run knows it', { seq: 4, history: 12 }],
-    ['the run has ended', null],
-    ['another attempt went on meanwhile', { seq: 3, history: 9 }],
-  ])('stays where %s', async (why, standing) => {
+    ['the run knows it', { seq: 4, history: 12 }, 1],
+    ['the run has ended', null, 1],
+    ['another attempt went on meanwhile', { seq: 3, history: 9 }, 2],
+  ])('stays where %s', async (why, standing, looks) => {
     const handle = `stays ${why}`;
     await heard(handle);
-    expect(await replayed(handle, known('a@1'), standing)).toBe(1);
+    expect(await replayed(handle, known('a@1'), standing)).toBe(looks);
     expect(await seqs(handle)).toEqual([1, 2, 3, 4]);
     expect(await opened.store.inbox.open(handle)).toEqual([]);
+  });
+
+  test('stays where the run had only not come to it yet', async () => {
+    await heard('later');
+    const standingOf = vi
+      .fn<StandingOf>()
+      .mockResolvedValueOnce({ seq: 3, history: 12 })
+      .mockResolvedValue({ seq: 4, history: 12 });
+    const other = new RunRecorder(opened.store, { standingOf });
+    await other.append('later', known('a@1'), replaying);
+    await sleep(5_000);
+    await other.close();
+    expect(standingOf).toHaveBeenCalledTimes(2);
+    expect(await seqs('later')).toEqual([1, 2, 3, 4]);
   });
 
   test('is asked of nobody where all is known, and where somebody goes on', async () => {

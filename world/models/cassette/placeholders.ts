@@ -1,12 +1,14 @@
 /**
- * What differs from run to run in what a model is told, and says nothing: where the project is, which run it
- * is, ids, times. In a recorded request placeholders stand for it, so that the same request in another folder
+ * What differs from run to run in what a model is told, and says nothing: where the project and its workspaces are,
+ * which run it is, ids, times. In a recorded request placeholders stand for it, so that the same request in another folder
  * is the same request. In a recorded answer they stand for what the request held, so that an answer which
  * names a path names one of the project in which it is replayed.
  *
  * Paths, handles and ids come back; times and durations do not, since which of them are equal is chance.
  */
 import type { Json } from '../../../language/json.ts';
+import { placeOf } from '../../git/worktrees/workspace-place.ts';
+import { realOf } from '../../own-programs/helper-programs.ts';
 
 /** Whose request it is. */
 export interface RunNames {
@@ -30,6 +32,7 @@ const NUMBERS = /("\w*(?:Ms|At|_ms|_at)\\*"\s*:\s*)-?\d+(?:\.\d+)?/g;
 const DURATIONS = /\b\d+(?:\.\d+)?\s?(?:ms|s|sec|secs|seconds)\b/g;
 
 const PROJECT = '⟦project⟧';
+const WORKSPACES = '⟦workspaces⟧';
 const RUN = '⟦run⟧';
 
 export class Placeholders {
@@ -38,6 +41,7 @@ export class Placeholders {
 
   constructor({ project, root }: RunNames) {
     this.#known = [
+      [placeOf(realOf(project)), WORKSPACES],
       ...(project.length >= projectLengthMin ? [[project, PROJECT] as [string, string]] : []),
       ...(root.length >= handleLengthMin || DRAWN.test(root) ? [[root, RUN] as [string, string]] : []),
     ];

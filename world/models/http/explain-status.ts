@@ -64,6 +64,8 @@ function whatItMeans(finding: Finding, { model, setting }: Subject): string {
       return `the provider does not take the request${finding.field === null ? '' : `: "${finding.field}"`}`;
     case 'unsupported':
       return `the model takes no ${finding.what}; choose another`;
+    case 'layer-in-training':
+      return `${finding.layer} is still in training`;
     case 'answer-too-large':
     case 'malformed-answer':
     case 'network':

@@ -62,8 +62,20 @@ export class Contexts {
       threads: this.#threads,
       lora: { adapters: adapters.map(({ path, scale }) => ({ filePath: path, scale })) },
     });
-    const chat = new this.#library.LlamaChat({ contextSequence: context.getSequence() });
+    const chat = new this.#library.LlamaChat({
+      contextSequence: context.getSequence(),
+      ...(this.#isTrained(adapters) ? { chatWrapper: this.#template() } : {}),
+    });
     return { context, chat };
+  }
+
+  /** The trainer renders by the model's own template, which may begin a conversation with words of its own. */
+  #isTrained(adapters: LocalTurn['adapters']): boolean {
+    return adapters.some(({ base }) => base !== undefined);
+  }
+
+  #template(): library.ChatWrapper {
+    return this.#library.resolveChatWrapper(this.#model, { type: 'jinjaTemplate' });
   }
 
   async #closeOldest(): Promise<void> {

@@ -17,13 +17,18 @@ const MARGIN_TOKENS = 16;
 /** Less is no answer. */
 const ANSWER_TOKENS_MIN = 16;
 
+export interface Ending {
+  reason: StopReason;
+  usage: LocalUsage;
+}
+
 export async function generate(
   llama: Llama,
   { context, chat }: OpenContext,
   turn: LocalTurn,
   signal: AbortSignal,
   tell: (message: Told) => void,
-): Promise<{ reason: StopReason; usage: LocalUsage }> {
+): Promise<Ending> {
   const functions = functionsOf(turn);
   const history = toHistory(turn.system, turn.messages);
   const tokens = countTokens({ context, chat }, history, functions);

@@ -1,10 +1,10 @@
-/** One turn of a local model, as its host waits for it: what it hears, and when it gives up. */
+/** One turn of a local model, or one list of texts to embed, as its host waits for it: what it hears, and when it gives up. */
 import { TurnError } from '../port/turn-failure.ts';
 import type { TurnLimits } from '../port/turn.ts';
-import type { FromModel, LocalTurn } from './protocol.ts';
+import type { Asked, FromModel } from './protocol.ts';
 
 export interface TurnParts {
-  turn: LocalTurn;
+  asked: Asked;
   signal: AbortSignal;
   limits: TurnLimits;
   hear(message: FromModel): void;

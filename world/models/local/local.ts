@@ -1,11 +1,14 @@
 /** Models from GGUF files, run by node-llama-cpp in a process of their own. */
 import { createRequire } from 'node:module';
+import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { TurnError } from '../port/turn-failure.ts';
-import type { TurnRequest } from '../port/turn.ts';
+import { TURN_LIMITS, type TurnRequest } from '../port/turn.ts';
 import type { ListedModel, Provider, ReportedFacts, Sending } from '../provider/provider.ts';
+import { hashOfFile } from './file-hash.ts';
 import { grammarSchema, toolSchema } from './grammar-schema.ts';
-import type { ModelHost } from './model-host.ts';
+import { markOf, type ModelHost } from './model-host.ts';
 import type { FromModel, LocalTurn } from './protocol.ts';
 import type { LocalModels } from './registry.ts';
 
@@ -45,6 +48,7 @@ export function localProvider({ name, models, host, project }: LocalSettings): P
     missing: isInstalled() ? null : NOT_INSTALLED,
     async send(request, { facts, names, assembler, signal, limits }) {
       const file = fileOf(request.model);
+      await refuseOthers(file, request);
       const turn = toTurn(request, facts.window ?? WINDOW_WANTED, names);
       const hear = (message: FromModel): void => {
         if (message.type === 'text') assembler.text('text', message.text);
@@ -52,7 +56,7 @@ export function localProvider({ name, models, host, project }: LocalSettings): P
         if (message.type === 'call')
           assembler.call(`call ${message.index}`, { name: message.name, arguments: message.arguments });
       };
-      const { reason, usage } = await host.take(file, { turn, signal, limits, hear });
+      const { reason, usage } = await host.take(file, { asked: { type: 'turn', turn }, signal, limits, hear });
       return assembler.finish({
         reason,
         usage: { ...usage },
@@ -60,6 +64,7 @@ export function localProvider({ name, models, host, project }: LocalSettings): P
         requestId: null,
       });
     },
+    embed: (model, texts, signal) => vectorsOf(host, fileOf(model), texts, signal),
     describe: (model) => describeFile(fileOf(model)),
     list: () =>
       Promise.resolve(
@@ -70,6 +75,25 @@ export function localProvider({ name, models, host, project }: LocalSettings): P
       return Promise.resolve();
     },
   };
+}
+
+async function vectorsOf(
+  host: ModelHost,
+  file: string,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<{ vectors: number[][]; version: string }> {
+  for (;;) {
+    const vectors: number[][] = [];
+    const hear = (message: FromModel): void => {
+      if (message.type === 'vector') vectors.push(message.vector);
+    };
+    const mark = markOf(file);
+    const version = await versionOf(file);
+    await host.take(file, { asked: { type: 'embed', texts }, signal, limits: TURN_LIMITS, hear });
+    // Where it was replaced meanwhile, nobody can say which of the two has made them.
+    if (markOf(file) === mark) return { vectors, version };
+  }
 }
 
 function toTurn(request: TurnRequest, window: number, names: Sending['names']): LocalTurn {
@@ -122,6 +146,33 @@ export async function describeFile(file: string): Promise<ReportedFacts> {
     ...(typeof trained === 'number' ? { window: Math.min(trained, WINDOW_WANTED) } : {}),
     thinking: thinks ? { kind: 'budget' } : null,
   };
+}
+
+/** An adapter for another model of the same shape loads, and answers nonsense. */
+async function refuseOthers(file: string, { model, adapters = [] }: TurnRequest): Promise<void> {
+  for (const { path, base } of adapters) {
+    if (base === undefined || base === (await hashOfFile(file))) continue;
+    throw new TurnError(
+      { kind: 'bad-request', field: 'adapters' },
+      `the adapter ${path} was made for another model than ${model} (${base.slice(0, 12)}); name the model that it was trained on`,
+    );
+  }
+}
+
+const HEAD_BYTES = 1024 * 1024;
+
+/** A file of the same name may be replaced by another model. */
+async function versionOf(path: string): Promise<string> {
+  const file = await open(path);
+  try {
+    const [{ size }, { buffer, bytesRead }] = await Promise.all([
+      file.stat(),
+      file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0),
+    ]);
+    return createHash('sha256').update(`${size}:`).update(buffer.subarray(0, bytesRead)).digest('hex').slice(0, 8);
+  } finally {
+    await file.close();
+  }
 }
 
 /** The package is optional: without it everything else works. */

@@ -3,6 +3,7 @@
  * after a rest or with the worker.
  */
 import { fork, type ChildProcess } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { TurnError } from '../port/turn-failure.ts';
 import { HostedTurn, type Done, type TurnParts } from './hosted-turn.ts';
@@ -26,6 +27,12 @@ export interface HostSettings {
   restMs: number;
 }
 
+/** Of a file as it lies there now: another one of the same name has another. */
+export function markOf(file: string): string {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found === undefined ? '' : `${found.ino} ${found.size} ${found.mtimeMs}`;
+}
+
 /** Of what a process printed, for whoever wonders why it died. */
 const LAST_WORDS_MAX = 2000;
 /** From a request to stop to a kill. */
@@ -34,16 +41,21 @@ const STOP_MS = 5000;
 export class ModelHost {
   readonly #settings: HostSettings;
   readonly #held = new Map<string, HeldModel>();
+  /** At their last turns, with a file that was replaced. */
+  #leaving: HeldModel[] = [];
 
   constructor(settings: HostSettings) {
     this.#settings = settings;
   }
 
-  /** Rejects with a `TurnError`, or with the signal's reason. */
+  /** By the file as it lies there now. Rejects with a `TurnError`, or with the signal's reason. */
   take(file: string, parts: TurnParts): Promise<Done> {
+    const mark = markOf(file);
     const found = this.#held.get(file);
-    if (found?.isAlive === true) return found.take(parts);
-    const started = new HeldModel(file, this.#settings);
+    if (found?.isAlive === true && found.mark === mark) return found.take(parts);
+    this.#leaving = [...this.#leaving, ...(found === undefined ? [] : [found])].filter(({ isAlive }) => isAlive);
+    found?.leave();
+    const started = new HeldModel(file, mark, this.#settings);
     this.#held.set(file, started);
     return started.take(parts);
   }
@@ -56,14 +68,17 @@ export class ModelHost {
   }
 
   close(): void {
-    for (const held of this.#held.values()) held.end();
+    for (const held of [...this.#held.values(), ...this.#leaving]) held.end();
     this.#held.clear();
+    this.#leaving = [];
   }
 }
 
 class HeldModel {
+  /** Of the file when the process was started, before it was loaded. */
+  readonly mark: string;
   readonly #child: ChildProcess;
-  readonly #restMs: number;
+  #restMs: number;
   readonly #turns = new Map<number, HostedTurn>();
   readonly #stops = new Map<number, NodeJS.Timeout>();
   #rest: NodeJS.Timeout | undefined;
@@ -71,7 +86,8 @@ class HeldModel {
   #count = 0;
   isAlive = true;
 
-  constructor(file: string, { program, threads, restMs }: HostSettings) {
+  constructor(file: string, mark: string, { program, threads, restMs }: HostSettings) {
+    this.mark = mark;
     this.#restMs = restMs;
     this.#child = fork(program.path, [], {
       execArgv: [...(program.execArgv ?? [])],
@@ -98,13 +114,19 @@ class HeldModel {
     const id = this.#count;
     const hosted = new HostedTurn(parts, () => this.#stop(id));
     this.#turns.set(id, hosted);
-    this.#tell({ type: 'turn', id, turn: parts.turn });
+    this.#tell({ ...parts.asked, id });
     try {
       return await hosted.ended;
     } finally {
       this.#turns.delete(id);
       if (this.#turns.size === 0) this.#rest = setTimeout(() => this.end(), this.#restMs).unref();
     }
+  }
+
+  /** Ends with its last turn. */
+  leave(): void {
+    this.#restMs = 0;
+    if (this.#turns.size === 0) this.end();
   }
 
   end(): void {

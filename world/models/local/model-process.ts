@@ -6,8 +6,9 @@ import { availableParallelism } from 'node:os';
 import type { Llama, LlamaModel } from 'node-llama-cpp';
 import { TurnError, type Finding } from '../port/turn-failure.ts';
 import { Contexts } from './contexts.ts';
-import { generate } from './generate.ts';
-import { MODEL_FILE, MODEL_THREADS, type FromModel, type LocalTurn, type ToModel } from './protocol.ts';
+import { Embedder } from './embedder.ts';
+import { type Ending, generate } from './generate.ts';
+import { MODEL_FILE, MODEL_THREADS, type Asked, type FromModel, type ToModel } from './protocol.ts';
 
 const file = process.env[MODEL_FILE] ?? '';
 const threads = Number(process.env[MODEL_THREADS] ?? availableParallelism());
@@ -16,6 +17,7 @@ interface Loaded {
   llama: Llama;
   model: LlamaModel;
   contexts: Contexts;
+  embedder: Embedder;
 }
 
 let loading: Promise<Loaded> | undefined;
@@ -33,10 +35,10 @@ async function load(): Promise<Loaded> {
     logLevel: library.LlamaLogLevel.error,
   });
   const model = await llama.loadModel({ modelPath: file });
-  return { llama, model, contexts: new Contexts(library, model, threads) };
+  return { llama, model, contexts: new Contexts(library, model, threads), embedder: new Embedder(model, threads) };
 }
 
-async function take(id: number, turn: LocalTurn): Promise<void> {
+async function take(id: number, asked: Asked): Promise<void> {
   const stop = stopping.get(id);
   if (stop === undefined) return;
   try {
@@ -44,16 +46,26 @@ async function take(id: number, turn: LocalTurn): Promise<void> {
       loading = undefined;
       throw unusable(error);
     });
-    const { llama, contexts } = await loading;
+    const loaded = await loading;
     stop.signal.throwIfAborted();
-    const context = await contexts.for(turn);
-    const ending = await generate(llama, context, turn, stop.signal, (message) => tell({ ...message, id }));
-    tell({ type: 'done', id, ...ending });
+    tell({ type: 'done', id, ...(await answer(id, asked, loaded, stop.signal)) });
   } catch (error) {
     tell(stop.signal.aborted ? { type: 'stopped', id } : { type: 'failed', id, ...failureOf(error) });
   } finally {
     stopping.delete(id);
   }
+}
+
+async function answer(
+  id: number,
+  asked: Asked,
+  { llama, contexts, embedder }: Loaded,
+  signal: AbortSignal,
+): Promise<Ending> {
+  if (asked.type === 'embed')
+    return embedder.embed(asked.texts, signal, (vector) => tell({ type: 'vector', id, vector }));
+  const context = await contexts.for(asked.turn);
+  return generate(llama, context, asked.turn, signal, (message) => tell({ ...message, id }));
 }
 
 function unusable(error: unknown): TurnError {
@@ -81,7 +93,7 @@ process.on('message', (message: ToModel) => {
     return;
   }
   stopping.set(message.id, new AbortController());
-  queue = queue.then(() => take(message.id, message.turn));
+  queue = queue.then(() => take(message.id, message));
 });
 // The parent ends it; a signal to the whole group reaches the parent too.
 process.on('SIGINT', () => undefined);

@@ -24,7 +24,10 @@ export interface LocalTurn {
 export const MODEL_FILE = 'SENTINEL_MODEL_FILE';
 export const MODEL_THREADS = 'SENTINEL_MODEL_THREADS';
 
-export type ToModel = { type: 'turn'; id: number; turn: LocalTurn } | { type: 'stop'; id: number };
+/** What a model is asked for: an answer, or a vector of each text. */
+export type Asked = { type: 'turn'; turn: LocalTurn } | { type: 'embed'; texts: readonly string[] };
+
+export type ToModel = (Asked & { id: number }) | { type: 'stop'; id: number };
 
 export interface LocalUsage {
   /** Tokens that were computed, and tokens that stood in the context from before. */
@@ -37,6 +40,8 @@ export type FromModel =
   | { type: 'text'; id: number; text: string }
   | { type: 'thinking'; id: number; text: string }
   | { type: 'call'; id: number; index: number; name: string; arguments: string }
+  /** Of the next text. */
+  | { type: 'vector'; id: number; vector: number[] }
   /** The model is loaded, and the prompt counted. */
   | { type: 'begun'; id: number; tokens: number }
   | { type: 'done'; id: number; reason: StopReason; usage: LocalUsage }

@@ -8,7 +8,7 @@ import type { Tape } from '../http/tape.ts';
 import { truncated } from '../http/call.ts';
 import { TURN_LIMITS, type TurnLimits } from '../port/turn.ts';
 import type { TurnError } from '../port/turn-failure.ts';
-import type { ListedModel, Provider, PullProgress, ReportedFacts } from '../provider/provider.ts';
+import type { Embedding, ListedModel, Provider, PullProgress, ReportedFacts } from '../provider/provider.ts';
 import { readLines } from './from-wire.ts';
 import { explainOllama } from './refusals.ts';
 import { toWire } from './to-wire.ts';
@@ -69,6 +69,8 @@ export function ollamaProvider({ name, address }: OllamaSettings): Provider {
           guard,
         });
       }),
+    embed: (model, texts, signal) =>
+      call(model, { signal, limits: TURN_LIMITS, expects: 'json' }, (client) => embedded(client, model, texts)),
     describe: (model, signal) =>
       call(model, { signal, limits: briefly, expects: 'json' }, async (client) =>
         factsOf(await client.show({ model })),
@@ -90,6 +92,11 @@ export function ollamaProvider({ name, address }: OllamaSettings): Provider {
       }),
     close: () => Promise.resolve(),
   };
+}
+
+async function embedded(client: Ollama, model: string, texts: readonly string[]): Promise<Embedding> {
+  const { embeddings } = await client.embed({ model, input: [...texts], truncate: true });
+  return { vectors: embeddings, version: null };
 }
 
 const contextOf = (model: object): number | null => {

@@ -7,7 +7,7 @@ import { refusalOf } from '../http/refusal.ts';
 import type { Tape } from '../http/tape.ts';
 import { TurnError } from '../port/turn-failure.ts';
 import { TURN_LIMITS, type TurnLimits } from '../port/turn.ts';
-import type { Provider } from '../provider/provider.ts';
+import type { Embedding, Provider } from '../provider/provider.ts';
 import { isOpenAi, OPENAI, PLAIN, type Dialect } from './dialect.ts';
 import { completionEvents, readChunks } from './from-wire.ts';
 import { explainOpenAi } from './refusals.ts';
@@ -54,11 +54,7 @@ export function openAiProvider(settings: OpenAiSettings): Provider {
   const asking =
     (model: string, signal: AbortSignal): Ask =>
     (path) =>
-      call(model, { signal, limits: briefly, expects: 'json' }, async ({ fetch }) => {
-        const headers = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
-        const response = await fetch(new URL(path, `${baseUrl}/`), { headers });
-        return (await response.json()) as Json;
-      });
+      call(model, { signal, limits: briefly, expects: 'json' }, (guard) => readJson(guard, path, { apiKey, baseUrl }));
   return {
     name,
     isLocal,
@@ -72,6 +68,10 @@ export function openAiProvider(settings: OpenAiSettings): Provider {
         const chunks = await client.chat.completions.create(toWire(request, dialect, names));
         return readChunks(chunks, assembler, { name, model: request.model, names, guard });
       }),
+    embed: (model, texts, signal) =>
+      call(model, { signal, limits: TURN_LIMITS, expects: 'json' }, async (guard) =>
+        embedded(await clientFor({ apiKey, baseUrl }, guard), model, texts),
+      ),
     async describe(model, signal) {
       const ask = asking(model, signal);
       const found = (await listModels(ask)).find(({ id }) => id === model);
@@ -86,6 +86,22 @@ export function openAiProvider(settings: OpenAiSettings): Provider {
     list: (signal) => listModels(asking('models', signal)),
     close: () => Promise.resolve(),
   };
+}
+
+async function readJson(
+  { fetch }: Guard,
+  path: string,
+  { apiKey, baseUrl }: { apiKey: string | null; baseUrl: string },
+): Promise<Json> {
+  const headers = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
+  const response = await fetch(new URL(path, `${baseUrl}/`), { headers });
+  return (await response.json()) as Json;
+}
+
+async function embedded(client: OpenAI, model: string, texts: readonly string[]): Promise<Embedding> {
+  const { data } = await client.embeddings.create({ model, input: [...texts], encoding_format: 'float' });
+  const inOrder = data.toSorted((one, other) => one.index - other.index);
+  return { vectors: inOrder.map(({ embedding }) => embedding), version: null };
 }
 
 /** Loaded with the first turn: a worker without such a provider, and most verbs, do without it. */

@@ -37,6 +37,8 @@ export type Finding =
   | { kind: 'content-refused' }
   | { kind: 'bad-request'; field: string | null }
   | { kind: 'model-not-found'; retired: boolean }
+  /** It is there later. */
+  | { kind: 'layer-in-training'; layer: string; retryAfterMs: number }
   | { kind: 'unsupported'; what: 'images' | 'tools' | 'adapters' | 'schema' };
 
 export type TurnFailure = Common & Finding;
@@ -50,6 +52,7 @@ const TRANSIENT: ReadonlySet<FailureKind> = new Set([
   'process-died',
   'truncated-stream',
   'malformed-answer',
+  'layer-in-training',
 ]);
 
 /** True when the same request may succeed later. */

@@ -25,6 +25,8 @@ export interface Adapter {
   /** A LoRA adapter in GGUF: absolute path. */
   path: string;
   scale: number;
+  /** SHA-256 of the model's file that it was made for; absent: nobody knows. */
+  base?: string;
 }
 
 export interface TurnRequest {

@@ -42,6 +42,13 @@ export interface PullProgress {
   completedBytes: number | null;
 }
 
+export interface Embedding {
+  /** One for each text, in their order, all of one length. */
+  vectors: number[][];
+  /** What tells the model from others of its name; null where the provider does not say. */
+  version: string | null;
+}
+
 export interface Provider {
   /** The first part of `provider/model`. */
   readonly name: string;
@@ -57,6 +64,8 @@ export interface Provider {
   send(request: TurnRequest, sending: Sending): Promise<Omit<TurnReply, 'author' | 'omitted'>>;
   describe(model: string, signal: AbortSignal): Promise<ReportedFacts>;
   list(signal: AbortSignal): Promise<ListedModel[]>;
+  /** Vectors of texts, where what does not fit is cut; absent: its API makes none. Rejects with a `TurnError`, or with the signal's reason. */
+  embed?(model: string, texts: readonly string[], signal: AbortSignal): Promise<Embedding>;
   /** Loads a model onto the provider's machine; absent where there is nothing to load. */
   pull?(model: string, signal: AbortSignal, onProgress: (progress: PullProgress) => void): Promise<void>;
   close(): Promise<void>;

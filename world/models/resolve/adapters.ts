@@ -37,7 +37,7 @@ export async function findAdapters(
   return found;
 }
 
-const scaled = ({ path, scale }: Adapter, by: number): Adapter => ({ path, scale: scale * by });
+const scaled = (adapter: Adapter, by: number): Adapter => ({ ...adapter, scale: adapter.scale * by });
 
 function fileOf(given: string, project: string): string {
   const path = resolve(project, given);

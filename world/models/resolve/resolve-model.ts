@@ -27,6 +27,8 @@ export interface ResolvedModel {
 export interface AskedAt {
   /** Of the run: where relative paths start. */
   project: string;
+  /** The run that asks. Absent: none does. */
+  run?: string | undefined;
   /** A model chose the name, which then means no file: what is in one is read outside of every sandbox. */
   byModel?: boolean | undefined;
   /** Who knows what the names behind `+` mean that are no files. Absent: nobody does. */

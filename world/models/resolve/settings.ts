@@ -34,6 +34,8 @@ export interface ModelSettings {
   routes: Routes;
   /** Tokens of context to allocate, by `provider/model`. */
   windows: { [model: string]: number };
+  /** The model that makes vectors of texts. */
+  embedding?: string | undefined;
 }
 
 export const NO_SETTINGS: ModelSettings = { providers: {}, aliases: {}, prices: {}, routes: {}, windows: {} };

@@ -19,10 +19,12 @@ export interface Attempt {
   twin: { call: ToolCall; gives: string };
 }
 
-/** Where texts of strangers stand: a file, what a search finds, a record, a context, the answer of an MCP server. */
+/** Where texts of strangers stand: a file, what a search finds, a record, a memory, an inbox, a context, the answer of an MCP server. */
 export const FILE: ToolCall = ['code_read', { path: 'notes/README.md' }];
 export const FOUND: ToolCall = ['code_search', { pattern: 'Dear assistant' }];
 export const RECORD: ToolCall = ['data_list', { collection: 'mails' }];
+export const MEMORY: ToolCall = ['memory_recall', { query: 'what the assistant is to ignore' }];
+export const INBOX: ToolCall = ['inbox_peek', {}];
 export const CONTEXT: ToolCall = ['rag_build', { sources: ['notes/README.md'] }];
 export const LETTER: ToolCall = ['mcp_mailbox_letters', {}];
 

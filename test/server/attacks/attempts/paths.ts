@@ -1,5 +1,5 @@
 /** Out of the project, and into what is protected in it. */
-import { CONTEXT, FILE, FOUND, HIDDEN, RECORD, type Attempt } from './attempt.ts';
+import { CONTEXT, FILE, FOUND, HIDDEN, MEMORY, RECORD, type Attempt } from './attempt.ts';
 
 const outside = 'PATH_OUTSIDE_PROJECT';
 const secret = 'PATH_PROTECTED';
@@ -135,7 +135,7 @@ export const protectedPlaces: readonly Attempt[] = [
   },
   {
     name: 'the file of secrets by other spellings',
-    from: RECORD,
+    from: MEMORY,
     calls: [
       ['code_read', { path: '.ENV' }],
       ['code_read', { path: '.e\u200Bnv' }],

@@ -1,6 +1,6 @@
 /** Options in arguments, tools that are none, and more rights by way of runs, definitions and edits. */
 import type { JsonObject } from '../../../../language/json.ts';
-import { CONTEXT, FILE, FOUND, RECORD, type Attempt } from './attempt.ts';
+import { CONTEXT, FILE, FOUND, INBOX, MEMORY, RECORD, type Attempt } from './attempt.ts';
 
 const invalid = 'COMMAND_PARAMS_INVALID';
 const none = 'MODEL_CALLS_WRONG';
@@ -22,7 +22,7 @@ export const options: readonly Attempt[] = [
   },
   {
     name: 'transports that run a program',
-    from: RECORD,
+    from: MEMORY,
     calls: [
       ['code_git', { operation: 'push', remote: 'ext::sh -c id' }],
       ['code_git', { operation: 'push', remote: 'file:///tmp/pwned' }],
@@ -66,7 +66,7 @@ export const options: readonly Attempt[] = [
   },
   {
     name: 'arguments of wrong types',
-    from: RECORD,
+    from: INBOX,
     calls: [
       ['code_read', { path: ['src/app.js', '/etc/passwd'] }],
       ['code_read', { path: { toString: '/etc/passwd' } }],
@@ -104,7 +104,7 @@ export const otherTools: readonly Attempt[] = [
   },
   {
     name: 'an answer to a question of the run',
-    from: RECORD,
+    from: MEMORY,
     calls: [
       ['sentinel_answer', { choice: 'approve' }],
       ['inbox_answer', { choice: 'approve' }],

@@ -1,7 +1,7 @@
 /**
- * Where data sets are: in the project, in the system's folder for temporary files, or in a folder that the project's
- * configuration names. Outside of the project nothing is written or listed for a model, or for a run in a stricter mode
- * than `full`; there a folder has to be the worker's own, and those that are made are for its user alone.
+ * Folders of data sets and exported genomes: in the project, in the system's folder for temporary files, or in a folder
+ * that the project's configuration names. Outside of the project nothing is written or listed for a model, or for a run in
+ * a stricter mode than `full`; there a folder has to be the worker's own, and those that are made are for its user alone.
  */
 import { closeSync, fstatSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,16 +10,16 @@ import * as z from 'zod';
 import { openFolder, placeOf } from '../../world/confinement/beneath.ts';
 import { accessOf, resolveInside } from '../../world/confinement/confine.ts';
 import { Failure } from '../../world/failures/failures.ts';
-import { fileFailure } from '../../operations/files/whole-file.ts';
-import type { Context } from '../../operations/command.ts';
+import { fileFailure } from './whole-file.ts';
+import type { Context } from '../command.ts';
 
-export const Settings = z.strictObject({
-  folders: z
+/** Setting of a system: the folders that a configuration names. `what`: may be in them. */
+export const foldersSetting = (what: string) =>
+  z
     .array(z.string().regex(/^[/~]/, 'must be an absolute path'))
     .max(20)
     .default([])
-    .describe('folders outside of the project in which data sets may be'),
-});
+    .describe(`folders outside of the project in which ${what} may be`);
 
 const ownerOnly = 0o700;
 
@@ -38,9 +38,16 @@ export interface OpenedFolder {
   close(): void;
 }
 
+export interface Opening {
+  /** It is made where it is not there. */
+  create: boolean;
+  /** Those outside of the project that a configuration names. */
+  folders: readonly string[];
+}
+
 /** Null where it is not there and is not to be made. */
-export function openIn(path: string, context: Context, { create }: { create: boolean }): OpenedFolder | null {
-  const { root, below, isOutside } = placeIn(path, context, create);
+export function openIn(path: string, context: Context, { create, folders }: Opening): OpenedFolder | null {
+  const { root, below, isOutside } = placeIn(path, context, { create, folders });
   try {
     const folder = openFolder(root, below, { create, ...(isOutside ? { mode: ownerOnly } : {}) });
     if (folder === null) return null;
@@ -51,9 +58,9 @@ export function openIn(path: string, context: Context, { create }: { create: boo
   }
 }
 
-function placeIn(path: string, context: Context, writes: boolean): Place {
+function placeIn(path: string, context: Context, { create: writes, folders }: Opening): Place {
   const { project } = context.run;
-  const outside = isAbsolute(path) ? outsideRoot(path, project, context) : null;
+  const outside = isAbsolute(path) ? outsideRoot(path, context, folders) : null;
   if (outside !== null) return outside;
   const root = resolveInside(project, '.');
   const below = relative(root, resolveInside(project, path, accessOf(context, { writes })));
@@ -61,11 +68,10 @@ function placeIn(path: string, context: Context, writes: boolean): Place {
 }
 
 /** Null where it is for the rules of the project. */
-function outsideRoot(path: string, project: string, { confinement, settings }: Context): Place | null {
+function outsideRoot(path: string, { confinement, run }: Context, folders: readonly string[]): Place | null {
   if (confinement?.byModel === true || confinement?.mode !== undefined || path.includes('\0')) return null;
   const wanted = resolve(path);
-  if (isBelow(resolveInside(project, '.'), wanted) || isBelow(resolve(project), wanted)) return null;
-  const { folders } = Settings.parse(settings ?? {});
+  if (isBelow(resolveInside(run.project, '.'), wanted) || isBelow(resolve(run.project), wanted)) return null;
   for (const folder of [tmpdir(), '/tmp', ...folders]) {
     const root = realOf(folder);
     if (root === null) continue;
