@@ -17,10 +17,10 @@
 //
 // .check/timings.json keeps how long each test file took in the latest runs.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runTestProject } from './checking/test-project.mjs';
+import { indented, runTestProject } from './checking/test-project.mjs';
 import { reportTimings } from './checking/timings.mjs';
 import { Totals } from './checking/totals.mjs';
 
@@ -44,13 +44,15 @@ const took = [];
 const wanted = (name) => only === null || only.includes(name);
 const call = (command, args) => spawnSync(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
 
+/** `run` says whether it went well, or why it did not. */
 function step(name, run) {
   if (!wanted(name)) return;
   const began = Date.now();
   process.stdout.write(`\n── ${name}\n`);
-  const isOk = run();
+  const said = run();
+  const isOk = said === true;
   if (isOk) totals.passed += 1;
-  else totals.failures.push(name);
+  else totals.failures.push(said === false ? name : `${name}\n${indented(said)}`);
   process.stdout.write(`── ${name}: ${isOk ? 'ok' : 'FAILED'} (${Math.round((Date.now() - began) / 1000)} s)\n`);
 }
 
@@ -118,10 +120,24 @@ function checkSources() {
 function runCampaign() {
   const share = ['--part', argv.includes('--all') ? '1/1' : `${turn() + 1}/${parts}`];
   const bounds = ['--seed', String(turn() + 1), '--points', '100000', '--minutes', String(campaignMinutes)];
-  return (
-    program('typescript/bin/tsc', '-p', 'test/campaign/tsconfig.json') &&
-    call(process.execPath, ['dist/test/campaign/main.js', ...bounds, ...share]).status === 0
-  );
+  if (!program('typescript/bin/tsc', '-p', 'test/campaign/tsconfig.json')) return false;
+  const { status, said } = callAndHear(process.execPath, ['dist/test/campaign/main.js', ...bounds, ...share]);
+  return status === 0 || said;
+}
+
+/** Shown while it runs; its exit code and its last lines are the reason where it fails. */
+function callAndHear(command, args) {
+  mkdirSync(kept, { recursive: true });
+  const path = join(kept, 'said.txt');
+  // Nothing that it may leave behind is waited for.
+  const line = '"$@" > >(tee "$SAID") 2>&1; status=$?; sleep 1; exit "$status"';
+  const { status } = spawnSync('bash', ['-c', line, 'bash', command, ...args], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, SAID: path },
+  });
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n').slice(-18);
+  return { status, said: [`exit code ${status}`, ...lines.map((text) => text.slice(0, 1500))].join('\n') };
 }
 
 const skippedStatus = 77;
@@ -129,14 +145,10 @@ const skippedStatus = 77;
 /** From data to a layer in another home while whoever takes part is killed, with a tiny model. */
 function runGenomeProof() {
   if (!program('typescript/bin/tsc', '-p', 'test/genome-proof/tsconfig.json')) return false;
-  const { status } = call(process.execPath, [
-    'dist/test/genome-proof/main.js',
-    '--quick',
-    '--seed',
-    String(turn() + 1),
-  ]);
+  const asked = ['dist/test/genome-proof/main.js', '--quick', '--seed', String(turn() + 1)];
+  const { status, said } = callAndHear(process.execPath, asked);
   if (status === skippedStatus) totals.skipped.push('genome-proof (no trainer)');
-  return status === 0 || status === skippedStatus;
+  return status === 0 || status === skippedStatus || said;
 }
 
 function reportBudget() {

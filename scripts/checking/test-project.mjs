@@ -65,7 +65,7 @@ function failuresOf(project, { name: path, status, message, assertionResults: te
     .map((test) => `${name}: ${test.fullName}\n${indented(test.failureMessages.join('\n'))}`);
 }
 
-const indented = (text) =>
+export const indented = (text) =>
   text
     .split('\n')
     .slice(0, 20)
