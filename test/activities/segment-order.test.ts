@@ -8,18 +8,13 @@ import { runSegment } from '../../activities/segment/run-segment.ts';
 import { followRun } from '../../client/follow/follow-run.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
 import { segmentNumbers } from '../../language/events/event-numbers.ts';
-import { PLACES } from '../../language/events/event-numbers.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
-import { portionOf } from '../../interpreter/host.ts';
-import { firstPosition } from '../../interpreter/position.ts';
-import { textFieldsOf } from '../../interpreter/program.ts';
-import type { Walk } from '../../interpreter/walk-state.ts';
-import { rootStrand } from '../../interpreter/walk-state.ts';
 import { RunRecorder } from '../../worker/run-recorder.ts';
 import { runInputOf } from '../../workflows/messages/start-input.ts';
 import { create, once } from '../server/harness/definitions.ts';
 import { finished, started, useStore, warning } from '../store/harness/opened.ts';
 import { catalogue } from '../catalogue.ts';
+import { segmentRequest } from './harness/segment-request.ts';
 
 const opened = useStore();
 const definition = once('order', [create('order', { n: 1 })]);
@@ -54,21 +49,12 @@ async function live(handle: string, store: Store, turns: readonly { own: number 
 
 async function segment(handle: string, recorder: RunRecorder, key: string, seq: number): Promise<void> {
   const input = runInputOf({ definition, catalogue, project: '/', persona: 'ada' }, handle, 0);
-  const position = firstPosition(0);
-  const walk = { input, position, textFields: textFieldsOf(input) } as unknown as Walk;
   const parts = {
     store: opened.store,
     quick: { perform: () => Promise.resolve({ ok: true as const, value: { key } }) },
     recorded: (of: string) => recorder.written(of),
   };
-  const { tally, pausedMs, extensions } = position;
-  const strand = portionOf(rootStrand(walk));
-  await runSegment(
-    parts,
-    input,
-    { strand, key, seq, places: PLACES, stepsMax: 10, tally, pausedMs, extensions, forget: [] },
-    { attempt: 1 },
-  );
+  await runSegment(parts, input, segmentRequest(input, key, seq), { attempt: 1 });
 }
 
 async function followed(handle: string): Promise<number[]> {

@@ -1,20 +1,16 @@
 /** Segments of two attempts of a run, which gave out the numbers for their events in another order. */
 import { expect, test } from 'vitest';
-import type { SegmentRequest, SegmentResult } from '../../interpreter/contract.ts';
+import type { SegmentResult } from '../../interpreter/contract.ts';
 import type { QuickSteps } from '../../activities/segment/quick-steps.ts';
 import { ERRORS_MAX } from '../../activities/steps/failures.ts';
 import { runSegment } from '../../activities/segment/run-segment.ts';
-import { PART_SIZE, PLACES, segmentNumbers } from '../../language/events/event-numbers.ts';
+import { PART_SIZE } from '../../language/events/event-numbers.ts';
 import { PlaceTaken } from '../../prisma/store/contract/journal-conflict.ts';
-import { portionOf } from '../../interpreter/host.ts';
-import type { Walk } from '../../interpreter/walk-state.ts';
-import { firstPosition } from '../../interpreter/position.ts';
-import { textFieldsOf } from '../../interpreter/program.ts';
-import { rootStrand } from '../../interpreter/walk-state.ts';
 import { runInputOf } from '../../workflows/messages/start-input.ts';
 import { create, once } from '../server/harness/definitions.ts';
 import { useStore } from '../store/harness/opened.ts';
 import { catalogue } from '../catalogue.ts';
+import { segmentRequest } from './harness/segment-request.ts';
 
 const opened = useStore();
 const definition = once('places', [create('places', { n: 1 }), create('places', { n: 2 })]);
@@ -26,20 +22,6 @@ const throws = () => Promise.reject(new TypeError('x is not a function'));
 
 function segment(key: string, attempt: number, perform = answers, of = handle): Promise<SegmentResult> {
   const input = runInputOf({ definition, catalogue, project: '/', persona: 'ada' }, of, 0);
-  const position = firstPosition(0);
-  const walk = { input, position, textFields: textFieldsOf(input) } as unknown as Walk;
-  const { from: seq } = segmentNumbers(0);
-  const request: SegmentRequest = {
-    strand: portionOf(rootStrand(walk)),
-    key,
-    seq,
-    stepsMax: 10,
-    tally: position.tally,
-    pausedMs: 0,
-    extensions: position.extensions,
-    forget: [],
-    places: PLACES,
-  };
   return runSegment(
     {
       store: opened.store,
@@ -47,7 +29,7 @@ function segment(key: string, attempt: number, perform = answers, of = handle): 
       recorded: () => Promise.resolve(),
     },
     input,
-    request,
+    segmentRequest(input, key),
     { attempt },
   );
 }

@@ -1,4 +1,5 @@
 /** Twenty personas are handed work by the definition of docs/personas.md, which reads how busy and how pressed they are; and by one that does not. */
+import { randomFrom } from '../../server/harness/random.ts';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { Json } from '../../../language/json.ts';
@@ -30,12 +31,6 @@ async function chosen(): Promise<string> {
   return id;
 }
 
-/** Repeats as it is, and knows nothing of the personas. */
-function drawn(seed: number): () => number {
-  let state = seed;
-  return () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648;
-}
-
 interface Spread {
   /** Of all personas at any moment. */
   mostAtOnce: number;
@@ -45,7 +40,7 @@ interface Spread {
 
 /** A task comes at each moment, and takes from 5 to 34 of them: 19.5 are under way, about one for each persona. */
 async function handOut(name: string, choose: (nth: number) => Promise<string>): Promise<Spread> {
-  const random = drawn(7);
+  const random = randomFrom(7);
   const ends: { at: number; handle: string; persona: string }[] = [];
   const busy = new Map<string, number>();
   const spread = { mostAtOnce: 0, who: new Set<string>() };
@@ -70,7 +65,7 @@ async function handOut(name: string, choose: (nth: number) => Promise<string>): 
 
 it('work spreads by what the definition reads, and does not where it is ignored', async () => {
   for (const personaId of PERSONAS) await person('persona/create', { personaId });
-  const random = drawn(11);
+  const random = randomFrom(11);
   const ignored = await handOut('ignored', () =>
     Promise.resolve(PERSONAS[Math.floor(random() * PERSONAS.length)] ?? ''),
   );
