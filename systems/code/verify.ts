@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { dirname, relative, sep } from 'node:path';
 import * as z from 'zod';
 import { canonicalText } from '../../language/canonical.ts';
+import { defined } from '../../language/defined.ts';
 import type { JsonObject } from '../../language/json.ts';
 import { shellTimeoutMs } from '../../language/limits.ts';
 import { accessOf, resolveInside, rootOf } from '../../world/confinement/confine.ts';
@@ -22,6 +23,7 @@ const Params = z.strictObject({
   testFile: Path.optional().describe('only the tests of this file'),
   checks: z.array(Name).min(1).optional().describe('only these'),
   timeoutMs: z.number().int().positive().optional(),
+  cases: z.boolean().optional().describe('true: lists every test, and how it ended'),
 });
 type Params = z.infer<typeof Params>;
 
@@ -49,6 +51,16 @@ const Result: z.ZodType<Verified> = z.strictObject({
   skipped: z.array(Name),
   output: z.string(),
   truncated: z.boolean().exactOptional(),
+  cases: z
+    .array(
+      z.strictObject({
+        check: Name,
+        test: z.string(),
+        status: z.enum(['passed', 'failed', 'skipped']),
+        file: z.string().exactOptional(),
+      }),
+    )
+    .exactOptional(),
 });
 
 async function verify(params: Params, context: CommandContext): Promise<Verified> {
@@ -56,7 +68,14 @@ async function verify(params: Params, context: CommandContext): Promise<Verified
   const checks = checksOf(params, looked);
   const timeoutMs = Math.min(params.timeoutMs ?? context.timeoutMs, context.timeoutMs);
   const { root, folder } = looked;
-  const plan = { checks, root, folder, runsAll: params.fullTest === true, timeoutMs };
+  const plan = {
+    checks,
+    root,
+    folder,
+    runsAll: params.fullTest === true,
+    listsCases: params.cases === true,
+    timeoutMs,
+  };
   if (context.resolved === undefined) return runChecks(plan, context);
   await refuseChanged(context, () => shownChecks(checks, folder), changed(folder));
   return runChecks({ ...plan, before: (check) => refuseChangedCheck(check, looked) }, context);
@@ -95,7 +114,8 @@ function checksOf(params: Params, looked: Looked): Check[] {
 }
 
 /** A test file is looked up from the project, or from the folder that is named beside it. */
-function whereToLook({ path = '.', testFile }: Params, context: CommandContext): Looked {
+function whereToLook({ path = '.', testFile, checks }: Params, context: CommandContext): Looked {
+  const asked = defined({ asked: checks });
   const inside = (place: string): string => resolveInside(rootOf(context), place, accessOf(context));
   const root = inside('.');
   const named = inside(path);
@@ -103,13 +123,13 @@ function whereToLook({ path = '.', testFile }: Params, context: CommandContext):
   if (found === undefined) throw missing(path);
   const file = testFile ?? (found.isFile() ? path : undefined);
   const base = found.isFile() ? root : named;
-  if (file === undefined) return { root, folder: way(root, base) };
+  if (file === undefined) return { root, folder: way(root, base), ...asked };
   const place = [inside(file), inside(`${way(root, base) || '.'}/${file}`)].find(
     (one) => statSync(one, { throwIfNoEntry: false })?.isFile() === true,
   );
   if (place === undefined) throw missing(file);
   const from = relative(base, place).startsWith('..') ? dirname(place) : base;
-  return { root, folder: way(root, from), testFile: way(from, place) };
+  return { root, folder: way(root, from), testFile: way(from, place), ...asked };
 }
 
 const way = (from: string, to: string): string => relative(from, to).split(sep).join('/');

@@ -2,7 +2,17 @@
 import type { JsonObject } from '../../../language/json.ts';
 import type { Parsed, Printed } from './parse/finding.ts';
 
-export const CHECK_NAMES = ['typescript', 'vitest', 'jest', 'node:test', 'npm test', 'pytest', 'cargo', 'go'] as const;
+export const CHECK_NAMES = [
+  'typescript',
+  'vitest',
+  'jest',
+  'node:test',
+  'npm test',
+  'pytest',
+  'unittest',
+  'cargo',
+  'go',
+] as const;
 export type CheckName = (typeof CHECK_NAMES)[number];
 
 export interface Check {

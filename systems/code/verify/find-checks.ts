@@ -4,13 +4,14 @@ import { dirname, extname, join, posix } from 'node:path';
 import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
 import { findHelper } from '../../../world/own-programs/helper-programs.ts';
 import { plainText } from '../../../world/files/plain-file.ts';
-import type { Check } from './check.ts';
+import type { Check, CheckName } from './check.ts';
 import { parseAnyOutput } from './parse/any-output.ts';
 import { parseCargo } from './parse/cargo.ts';
 import { parseGo } from './parse/go.ts';
 import { parseJest } from './parse/jest.ts';
 import { parseNodeTest, parsePytest } from './parse/junit.ts';
 import { parseTypeScript } from './parse/typescript.ts';
+import { parseUnittest } from './parse/unittest.ts';
 
 export interface Looked {
   /** Real path of the project. */
@@ -19,6 +20,8 @@ export interface Looked {
   folder: string;
   /** The one test file that is meant, from `folder`. */
   testFile?: string;
+  /** The checks that are asked for, where only some are. */
+  asked?: readonly CheckName[];
 }
 
 /** What is looked for, for whoever has none of it. */
@@ -26,7 +29,14 @@ export const LOOKED_FOR =
   'tsconfig.json; vitest, jest or a "test" script in package.json; test files of node:test; pytest.ini, pyproject.toml, setup.cfg, tox.ini, setup.py or test_*.py; Cargo.toml; go.mod';
 
 export function findChecks(looked: Looked): Check[] {
-  const found = [...typescript(looked), ...javascript(looked), ...pytest(looked), ...cargo(looked), ...go(looked)];
+  const found = [
+    ...typescript(looked),
+    ...javascript(looked),
+    ...pytest(looked),
+    ...unittest(looked),
+    ...cargo(looked),
+    ...go(looked),
+  ];
   const { testFile } = looked;
   if (testFile === undefined) return found;
   return found.filter(({ name, hasTests }) => hasTests && TESTED[extname(testFile)]?.includes(name) !== false);
@@ -34,7 +44,7 @@ export function findChecks(looked: Looked): Check[] {
 
 const SCRIPTS: readonly Check['name'][] = ['vitest', 'jest', 'node:test', 'npm test'];
 const TESTED: { readonly [extension: string]: readonly Check['name'][] } = {
-  '.py': ['pytest'],
+  '.py': ['pytest', 'unittest'],
   '.rs': ['cargo'],
   '.go': ['go'],
   ...Object.fromEntries(['.js', '.mjs', '.cjs', '.jsx', '.ts', '.mts', '.cts', '.tsx'].map((name) => [name, SCRIPTS])),
@@ -205,25 +215,36 @@ const usesNodeTest = (looked: Looked): boolean =>
 const PYTEST_FILES = ['pytest.ini', 'conftest.py', 'tox.ini', 'setup.cfg', 'pyproject.toml', 'setup.py'];
 
 function pytest(looked: Looked): Check[] {
-  const { root, folder, testFile } = looked;
+  const { testFile } = looked;
   const isConfigured =
     has(looked, 'pytest.ini', 'conftest.py') ||
     /^\[tool[.:]pytest/m.test(['pyproject.toml', 'setup.cfg'].map((name) => textOf(looked, name)).join('\n'));
   const hasTests = filesIn(looked, /^(?:test_.*|.*_test)\.py$/).length > 0;
   if (!isConfigured && !hasTests && !(has(looked, ...PYTEST_FILES) && has(looked, 'tests'))) return [];
-  const own = ['.venv/bin/python', 'venv/bin/python'].find((name) => has(looked, name));
-  const host = ['python3', 'python'].find((name) => onPath(name) !== null);
-  const program =
-    own === undefined
-      ? host === undefined
-        ? onHost('python3')
-        : { command: host }
-      : { command: join(root, folder, own) };
+  const program = python(looked);
   const called = [program.command, '-m', 'pytest', '-q', ...(testFile === undefined ? [] : [testFile])];
   const options = '--color=no -o junit_family=xunit1 --junitxml="$report"';
   // What it prints goes to a socket, which it cannot open as a file.
   const line = `report=$(mktemp) && { ${called.map(quoted).join(' ')} ${options}; code=$?; cat "$report"; rm -f "$report"; exit $code; }`;
   return [{ name: 'pytest', hasTests: true, ...program, command: line, called: called.join(' '), parse: parsePytest }];
+}
+
+function python(looked: Looked): Program {
+  const { root, folder } = looked;
+  const own = ['.venv/bin/python', 'venv/bin/python'].find((name) => has(looked, name));
+  if (own !== undefined) return { command: join(root, folder, own) };
+  const host = ['python3', 'python'].find((name) => onPath(name) !== null);
+  return host === undefined ? onHost('python3') : { command: host };
+}
+
+/** Pytest runs these tests, too: only whoever asks for it by name has no pytest. */
+function unittest(looked: Looked): Check[] {
+  const { asked = [], testFile } = looked;
+  if (!asked.includes('unittest')) return [];
+  const what = testFile === undefined ? ['discover', '-v'] : ['-v', testFile];
+  return [
+    { name: 'unittest', hasTests: true, ...python(looked), args: ['-m', 'unittest', ...what], parse: parseUnittest },
+  ];
 }
 
 function cargo(looked: Looked): Check[] {

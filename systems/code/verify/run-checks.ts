@@ -7,7 +7,7 @@ import type { ShellContext } from '../../../operations/shell/request.ts';
 import { SHELL_BOUNDS } from '../../../world/processes/bounds.ts';
 import { runShell, type ShellResult } from '../../../operations/shell/run-shell.ts';
 import type { Check, CheckName } from './check.ts';
-import type { Finding } from './parse/finding.ts';
+import type { Finding, TestCase } from './parse/finding.ts';
 
 export type CheckResult = {
   name: CheckName;
@@ -19,6 +19,8 @@ export type CheckResult = {
 
 export type CheckFailure = Finding & { check: CheckName };
 
+export type CheckCase = TestCase & { check: CheckName };
+
 export type Verified = {
   success: boolean;
   checks: CheckResult[];
@@ -27,6 +29,8 @@ export type Verified = {
   skipped: CheckName[];
   output: string;
   truncated?: boolean;
+  /** Every test of the checks that name them, where it was asked for. */
+  cases?: CheckCase[];
 };
 
 export interface Plan {
@@ -35,12 +39,14 @@ export interface Plan {
   folder: string;
   /** Goes on after a check that failed. */
   runsAll: boolean;
+  listsCases: boolean;
   timeoutMs: number;
   /** Fails where a check is no longer the one that was approved. */
   before?: (check: Check) => void;
 }
 
 const failuresMax = 200;
+const casesMax = 50_000;
 const messageLengthMax = 4_000;
 const outputLengthMax = 16_000;
 /** What shells answer where there is no such program. */
@@ -50,6 +56,7 @@ export async function runChecks(plan: Plan, context: ShellContext): Promise<Veri
   const endsAt = context.now() + plan.timeoutMs;
   const results: CheckResult[] = [];
   const failures: CheckFailure[] = [];
+  const cases: CheckCase[] = [];
   const outputs: string[] = [];
   for (const check of plan.checks) {
     if (!plan.runsAll && results.some(({ success }) => !success)) break;
@@ -57,6 +64,7 @@ export async function runChecks(plan: Plan, context: ShellContext): Promise<Veri
     const done = await runCheck(check, plan, { endsAt, context });
     results.push(done.result);
     failures.push(...done.failures);
+    for (const one of done.cases) cases.push({ check: check.name, ...one });
     outputs.push(done.shown);
   }
   const share = Math.floor(outputLengthMax / Math.max(1, outputs.length));
@@ -66,13 +74,15 @@ export async function runChecks(plan: Plan, context: ShellContext): Promise<Veri
     failures: failures.slice(0, failuresMax),
     skipped: plan.checks.slice(results.length).map(({ name }) => name),
     output: outputs.map((text) => tailOf(text, share)).join('\n'),
-    ...(failures.length > failuresMax ? { truncated: true } : {}),
+    ...(failures.length > failuresMax || cases.length > casesMax ? { truncated: true } : {}),
+    ...(plan.listsCases ? { cases: cases.slice(0, casesMax) } : {}),
   };
 }
 
 interface Done {
   result: CheckResult;
   failures: CheckFailure[];
+  cases: readonly TestCase[];
   shown: string;
 }
 
@@ -85,7 +95,12 @@ async function runCheck(
   const command = shownCommand(check, root);
   if (check.missing !== undefined) {
     const result = { name, command, exitCode: notFoundExit, success: false, durationMs: 0 };
-    return { result, failures: [{ check: name, message: check.missing }], shown: `${name}: ${check.missing}` };
+    return {
+      result,
+      failures: [{ check: name, message: check.missing }],
+      cases: [],
+      shown: `${name}: ${check.missing}`,
+    };
   }
   const ended = await start(check, folder, { timeoutMs: endsAt - context.now(), context });
   const { exitCode, success, durationMs, stdout, stderr, output } = ended;
@@ -95,6 +110,7 @@ async function runCheck(
   return {
     result: { name, command, exitCode, success, durationMs },
     failures: findings.map((finding) => ({ check: name, ...finding, message: cut(finding.message) })),
+    cases: parsed.cases ?? [],
     shown: `${name}: ${command} (${exitCode})\n${shown}`,
   };
 }

@@ -11,7 +11,9 @@ import { isWorkerGone } from '../../../world/processes/orphans.ts';
 import type { Printed } from '../../../systems/code/verify/parse/finding.ts';
 import { parseGo } from '../../../systems/code/verify/parse/go.ts';
 import { parsePytest } from '../../../systems/code/verify/parse/junit.ts';
+import { parseCargo } from '../../../systems/code/verify/parse/cargo.ts';
 import { parseTypeScript } from '../../../systems/code/verify/parse/typescript.ts';
+import { parseUnittest } from '../../../systems/code/verify/parse/unittest.ts';
 import { ExactLines } from '../../../language/numbers/exact-lines.ts';
 import { processorMs } from '../../elapsed.ts';
 
@@ -33,6 +35,8 @@ const pytest = (text: string): unknown =>
   parsePytest(printed(`<?xml?><testsuites><testcase name="t"><failure>${text}</failure></testcase></testsuites>`))
     .findings;
 const typescript = (text: string): unknown => parseTypeScript(printed(text)).findings;
+const unittest = (text: string): unknown => parseUnittest({ ...printed(''), stderr: text });
+const cargo = (text: string): unknown => parseCargo(printed(text)).cases;
 const refused = (message: string): unknown => {
   const body = { error: { message } };
   const refusal = { status: 400, headers: new Headers(), body, text: JSON.stringify(body) };
@@ -44,6 +48,12 @@ const CASES: [string, (text: string) => unknown, string[]][] = [
   ['what go says of a test', go, [filled('\r', '\n ..go:0: '), `=== F${filled('I')}`, filled('.go', ':')]],
   ['the traceback of a Python test', pytest, [filled('y\r', '\ny.py:0:'), filled('.py'), filled('y\u2028')]],
   ['a line of tsc', typescript, [`S${filled('(0,0): error TS0: ', '\r')}`, filled('(0,0): error TS0: ', '\u2028')]],
+  [
+    'the tests of unittest',
+    unittest,
+    [filled('a (b) ... \n'), filled('a (b)\n'), filled('FAIL: a (b)\n'), filled('.. ', '\n')],
+  ],
+  ['the tests of cargo', cargo, [filled('test a ... \n'), filled('test a ', '\n'), filled('a, ')]],
   ['settings of a repository', whyNotRead, [filled('\n'), filled(' \t\n'), filled('\r\n'), filled('refstorage ')]],
   ['why a provider refuses', refused, [filled('input is '), filled('input length ')]],
 ];

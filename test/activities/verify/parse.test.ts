@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAnyOutput } from '../../../systems/code/verify/parse/any-output.ts';
 import { parseCargo } from '../../../systems/code/verify/parse/cargo.ts';
-import type { Finding, Parsed, Printed } from '../../../systems/code/verify/parse/finding.ts';
+import type { Finding, Parsed, Printed, TestCase } from '../../../systems/code/verify/parse/finding.ts';
 import { parseGo } from '../../../systems/code/verify/parse/go.ts';
 import { parseJest } from '../../../systems/code/verify/parse/jest.ts';
 import { parseNodeTest, parsePytest } from '../../../systems/code/verify/parse/junit.ts';
 import { parseTypeScript } from '../../../systems/code/verify/parse/typescript.ts';
+import { parseUnittest } from '../../../systems/code/verify/parse/unittest.ts';
 
 const folder = join(import.meta.dirname, '..', '..', 'cases', 'checks');
 
@@ -23,6 +24,8 @@ interface Sample {
   /** Messages are held against their beginnings. */
   findings: Finding[];
   shown?: string;
+  /** Every test, where the sample was recorded for these. */
+  cases?: TestCase[];
 }
 
 const PARSERS: { readonly [parser: string]: (printed: Printed) => Parsed } = {
@@ -30,6 +33,7 @@ const PARSERS: { readonly [parser: string]: (printed: Printed) => Parsed } = {
   jest: parseJest,
   'node:test': parseNodeTest,
   pytest: parsePytest,
+  unittest: parseUnittest,
   cargo: parseCargo,
   go: (printed) => parseGo(printed, 'example.com/m'),
   any: parseAnyOutput,
@@ -53,18 +57,20 @@ describe('recorded output', () => {
       output: `${stdout ?? ''}\n${stderr ?? ''}`,
       exitCode: 1,
     };
-    const { findings, shown } = PARSERS[sample.parser]?.({
+    const { findings, shown, cases } = PARSERS[sample.parser]?.({
       ...printed,
       root: sample.root,
       folder: sample.folder ?? '',
     }) ?? {
       findings: [],
+      cases: [],
     };
     const cut = findings.map((finding, index) => ({
       ...finding,
       message: finding.message.slice(0, sample.findings[index]?.message.length),
     }));
     expect(cut).toEqual(sample.findings);
+    if (sample.cases !== undefined) expect(cases).toEqual(sample.cases);
     if (sample.shown !== undefined) expect(shown).toContain(sample.shown);
   });
 

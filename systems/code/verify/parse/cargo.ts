@@ -1,6 +1,6 @@
 /** `cargo test --message-format json`: the compiler's messages as JSON, the tests as text. */
 import { isJsonObject, type Json, type JsonObject } from '../../../../language/json.ts';
-import { type Finding, type Parsed, type Printed, projectPath, spotOf } from './finding.ts';
+import { type Finding, type Parsed, type Printed, projectPath, spotOf, type TestCase } from './finding.ts';
 
 export function parseCargo(printed: Printed): Parsed {
   const rows = printed.stdout.split('\n');
@@ -15,6 +15,7 @@ export function parseCargo(printed: Printed): Parsed {
   const rendered = [...found.values()].map((finding) => finding.rendered);
   return {
     findings: [...compiled, ...failedTests(text, printed)],
+    cases: casesIn(text),
     shown: [...rendered, text, printed.stderr].join('\n').trim(),
   };
 }
@@ -58,6 +59,16 @@ function quotedPlace(said: string): RegExpExecArray | null {
   const start = said.indexOf("panicked at '");
   return start < 0 ? null : QUOTED_PANIC.exec(said.slice(start));
 }
+
+const CASE = /^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)(?:, .*)?$/gm;
+const ENDS: { readonly [said: string]: TestCase['status'] } = { ok: 'passed', FAILED: 'failed', ignored: 'skipped' };
+
+/** An example in the documentation is named with its line, which moves with what stands before it. */
+const casesIn = (text: string): TestCase[] =>
+  Array.from(text.matchAll(CASE), ([, test = '', said = '']) => ({
+    test: test.replace(/ \(line \d+\)/, ''),
+    status: ENDS[said] ?? 'failed',
+  }));
 
 function failedTests(text: string, printed: Printed): Finding[] {
   const blocks = [...text.matchAll(/^---- (.+?) (?:stdout )?----\n([^]*?)(?=^---- |^failures:|(?![^]))/gm)];

@@ -13,8 +13,19 @@ export type Finding = {
   test?: string;
 };
 
+/** A test that was run, or left out, and how it ended. */
+export type TestCase = {
+  /** Names of the suites and of the test: the same as `test` of what it failed of. */
+  test: string;
+  status: 'passed' | 'failed' | 'skipped';
+  /** From the project, where the tool says so. */
+  file?: string;
+};
+
 export interface Parsed {
   findings: Finding[];
+  /** Every test; absent where the tool names none. */
+  cases?: TestCase[];
   /** What stands for its output where that is for machines. */
   shown?: string;
 }

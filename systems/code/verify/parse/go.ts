@@ -1,7 +1,7 @@
 /** `go test -json`: one event a line; what does not build says so among them, or on stderr before Go 1.24. */
 import { posix } from 'node:path';
 import { isJsonObject, type Json } from '../../../../language/json.ts';
-import { type Finding, type Parsed, type Printed, projectPath, spotOf } from './finding.ts';
+import { type Finding, type Parsed, type Printed, projectPath, spotOf, type TestCase } from './finding.ts';
 
 interface Event {
   Action: string;
@@ -28,8 +28,17 @@ export function parseGo(printed: Printed, module: string): Parsed {
   const text = [...built, others.join('\n'), '\n', printed.stderr].join('');
   const findings = [...buildFindings(text, printed), ...testFindings(events, printed, module)];
   const output = events.flatMap(({ Action, Output = '' }) => (Action === 'output' ? [Output] : [])).join('');
-  return { findings, shown: `${text.trim()}\n${output}`.trim() };
+  return { findings, cases: casesIn(events), shown: `${text.trim()}\n${output}`.trim() };
 }
+
+const ENDS: { readonly [action: string]: TestCase['status'] } = { pass: 'passed', fail: 'failed', skip: 'skipped' };
+
+/** Tests of several packages may be called the same. */
+const casesIn = (events: readonly Event[]): TestCase[] =>
+  events.flatMap(({ Action, Package = '', Test }): TestCase[] => {
+    const status = ENDS[Action];
+    return Test === undefined || status === undefined ? [] : [{ test: `${Package}.${Test}`, status }];
+  });
 
 function eventIn(row: string): Event | null {
   if (!row.startsWith('{')) return null;

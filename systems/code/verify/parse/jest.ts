@@ -1,6 +1,16 @@
 /** The JSON that Jest and Vitest report in: files with their tests, each with its messages. */
 import { isJsonObject, type Json, type JsonObject } from '../../../../language/json.ts';
-import { type Finding, frameIn, type Parsed, plainText, type Printed, projectPath, spotOf } from './finding.ts';
+import { defined } from '../../../../language/defined.ts';
+import {
+  type Finding,
+  frameIn,
+  type Parsed,
+  plainText,
+  type Printed,
+  projectPath,
+  spotOf,
+  type TestCase,
+} from './finding.ts';
 
 export function parseJest(printed: Printed): Parsed {
   const report = reportIn(printed.stdout);
@@ -9,7 +19,12 @@ export function parseJest(printed: Printed): Parsed {
   const findings = files.flatMap((file) => findingsIn(file, printed));
   const [failed, all] = [Number(report['numFailedTests']), Number(report['numTotalTests'])];
   const said = `${failed} of ${all} tests failed, in ${files.length} files`;
-  return { findings, shown: [said, ...findings.map(shownFinding), plainText(printed.stderr).trim()].join('\n').trim() };
+  const cases = files.flatMap((file) => casesIn(file, printed));
+  return {
+    findings,
+    cases,
+    shown: [said, ...findings.map(shownFinding), plainText(printed.stderr).trim()].join('\n').trim(),
+  };
 }
 
 /** Each is read to the end. */
@@ -55,6 +70,22 @@ function findingsIn(result: JsonObject, printed: Printed): Finding[] {
       test: nameOf(test),
     };
   });
+}
+
+const STATUSES: { readonly [status: string]: TestCase['status'] } = { passed: 'passed', failed: 'failed' };
+
+function casesIn(result: JsonObject, printed: Printed): TestCase[] {
+  const file = projectPath(textIn(result['name']), printed);
+  const place = defined({ file });
+  const tests = listIn(result['assertionResults']);
+  // A file that could not be loaded ran none of its tests.
+  if (result['status'] === 'failed' && !tests.some(({ status }) => status === 'failed'))
+    return [{ test: file ?? textIn(result['name']), status: 'failed', ...place }];
+  return tests.map((test) => ({
+    test: nameOf(test),
+    status: STATUSES[textIn(test['status'])] ?? 'skipped',
+    ...place,
+  }));
 }
 
 function nameOf({ ancestorTitles, title }: JsonObject): string {

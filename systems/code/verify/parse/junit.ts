@@ -1,6 +1,15 @@
 /** JUnit's XML, as pytest and Node's test runner write it. */
 import { XMLParser } from 'fast-xml-parser';
-import { type Finding, frameIn, type Parsed, type Printed, projectPath, type Spot, spotOf } from './finding.ts';
+import {
+  type Finding,
+  frameIn,
+  type Parsed,
+  type Printed,
+  projectPath,
+  type Spot,
+  spotOf,
+  type TestCase,
+} from './finding.ts';
 import { defined } from '../../../../language/defined.ts';
 
 interface Case {
@@ -10,6 +19,7 @@ interface Case {
   line?: string;
   /** What failed, with its text. */
   faults: { message: string; text: string }[];
+  isSkipped: boolean;
 }
 
 type Node = { [tag: string]: Node[] } & { ':@'?: Record<string, string>; '#text'?: string };
@@ -63,7 +73,8 @@ function caseOf(given: Record<string, string>, children: readonly Node[], suites
   );
   const { classname = '', file, line } = given;
   const name = [...suites.slice(suites[0] === 'pytest' ? 1 : 0), given['name'] ?? ''].join(' > ');
-  return { name, classname, faults, ...defined({ file, line }) };
+  const isSkipped = children.some((node) => node['skipped'] !== undefined);
+  return { name, classname, faults, isSkipped, ...defined({ file, line }) };
 }
 
 /** `node --test --test-reporter=junit`: the place is in the stack. */
@@ -81,7 +92,11 @@ export function parseNodeTest(printed: Printed): Parsed {
       };
     }),
   );
-  return { findings, shown: shownCases(read.cases, printed.stderr) };
+  return {
+    findings,
+    cases: read.cases.map((one) => endOf(one, one.name, printed)),
+    shown: shownCases(read.cases, printed.stderr),
+  };
 }
 
 const PYTHON_PLACE = /^(\S[^:\r\n\u2028\u2029]*\.py):(\d+): ?(.*)$/gm;
@@ -94,12 +109,21 @@ export function parsePytest(printed: Printed): Parsed {
     faults.map(({ message, text }): Finding => {
       const ownLine = line === undefined ? undefined : Number(line) + 1;
       const own = spotOf(file === undefined ? undefined : projectPath(file, printed), ownLine);
-      const test = [classname, name].filter((part) => part !== '').join('.');
-      return { ...(lastPlace(text, printed) ?? own), ...said(message, text), test };
+      return { ...(lastPlace(text, printed) ?? own), ...said(message, text), test: pythonName({ classname, name }) };
     }),
   );
-  return { findings, shown: `${read.around}\n${printed.stderr}`.trim() };
+  const cases = read.cases.map((one) => endOf(one, pythonName(one), printed));
+  return { findings, cases, shown: `${read.around}\n${printed.stderr}`.trim() };
 }
+
+const pythonName = ({ classname, name }: Pick<Case, 'classname' | 'name'>): string =>
+  [classname, name].filter((part) => part !== '').join('.');
+
+const endOf = ({ file, faults, isSkipped }: Case, test: string, printed: Printed): TestCase => ({
+  test,
+  status: faults.length > 0 ? 'failed' : isSkipped ? 'skipped' : 'passed',
+  ...defined({ file: file === undefined ? undefined : projectPath(file, printed) }),
+});
 
 function lastPlace(text: string, printed: Printed): Spot | undefined {
   const places = [...text.matchAll(PYTHON_PLACE)].flatMap(([, path = '', line]): Spot[] => {
