@@ -4,7 +4,6 @@ import type { Catalogue, CommandEntry, Permission } from '../language/catalogue.
 const planned = (permission: Permission): CommandEntry => ({ permission, speed: 'long', planned: true });
 
 export const PLANNED: Catalogue = {
-  'genome/dataset-synthesize': planned('write'),
   'genome/train-voice': planned('write'),
   'genome/train-image': planned('write'),
 };

@@ -18,7 +18,7 @@ import { shortMark, type Context } from '../../operations/command.ts';
 import { openIn, type OpenedFolder } from '../../operations/files/outside-folders.ts';
 import { foldersOf } from './settings.ts';
 import { manifestIn, PARTS, type Manifest, type Part } from './manifest.ts';
-import { factOf, formsOfRows, rowOf, shareOf, type Row } from './rows.ts';
+import { factOf, formsOfRows, originOf, rowOf, shareOf, type Row } from './rows.ts';
 import { AskedSamples, rowsFrom } from './sources.ts';
 
 const rowsMax = 2_000_000;
@@ -153,7 +153,7 @@ function checkedRow(
   const read = rowOf(value);
   if ('fault' in read) throw new Failure('DATASET_ROW_INVALID', `${place} ${read.fault}; a row is ${formsOfRows}`);
   const fact = factOf(value, groupBy);
-  const row: Row = { ...read.row, ...defined({ fact }) };
+  const row: Row = { ...read.row, ...defined({ fact, origin: originOf(value) }) };
   const text = JSON.stringify(row);
   if (withoutTokens(text) !== text || maskers.some((masker) => masker.text(text) !== text))
     throw new Failure(

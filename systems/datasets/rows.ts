@@ -1,5 +1,6 @@
 /** A row of a data set: what is asked, and the answer that is trained on. Whatever else a row has is left out. */
 import { createHash } from 'node:crypto';
+import * as z from 'zod';
 import { canonicalText } from '../../language/canonical.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 
@@ -22,7 +23,16 @@ export interface Row {
   tools?: Json;
   /** What it is about, where rows go into parts by that. */
   fact?: string;
+  /** Who made it and what has checked it, where it says so. */
+  origin?: Origin;
 }
+
+export const Origin = z.strictObject({
+  madeBy: z.enum(['model', 'generator']),
+  model: z.string().nullable(),
+  checked: z.array(z.string()),
+});
+export type Origin = z.infer<typeof Origin>;
 
 /** Fields that hold a question and its answer, by the first pair that a row has whole. */
 const PAIRS = [
@@ -81,6 +91,10 @@ function messagesOf(given: Json): Message[] | string {
 }
 
 const hashOf = (content: object): string => createHash('sha256').update(canonicalText(content)).digest('hex');
+
+/** The same rows are one, whoever made them: it is no part of their content. */
+export const originOf = (given: Json): Origin | undefined =>
+  isJsonObject(given) ? Origin.safeParse(given['origin']).data : undefined;
 
 /** What a row is about, by the field that says so. */
 export function factOf(given: Json, groupBy: string | undefined): string | undefined {

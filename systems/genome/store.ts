@@ -38,6 +38,15 @@ export async function adapterOf(read: Read, id: string): Promise<AdapterRow | nu
   return found ?? null;
 }
 
+/** Hashes of the rows that were held out for the adapters of a project. */
+export async function heldOutIn(read: Read, project: string): Promise<string[]> {
+  const found = await read<{ hash: string }>(
+    'select distinct held_out as hash from genome_adapters where project = $1 and held_out is not null order by 1',
+    [project],
+  );
+  return found.map(({ hash }) => hash);
+}
+
 export async function keepAdapter({ tx, run }: Context, row: Omit<AdapterRow, 'project'>): Promise<void> {
   const { id, name, baseAsked, basePath, baseHash, manifest, dataset, heldOut, match } = row;
   await tx.query(

@@ -4,6 +4,7 @@ import { composeCommands } from './compose.ts';
 import { layerCommands } from './layers.ts';
 import { registerCommands } from './register.ts';
 import { Settings } from './settings.ts';
+import { synthesize } from './synthesize.ts';
 import { tables } from './tables.ts';
 import { QUEUE, train } from './train.ts';
 import { travelCommands } from './travel.ts';
@@ -14,7 +15,7 @@ const waitingMax = 64;
 export const genome = defineSystem({
   name: 'genome',
   summary: 'layers of local models: training, the gate, and what personas use',
-  commands: [train, ...registerCommands, ...layerCommands, ...composeCommands, ...travelCommands],
+  commands: [synthesize, train, ...registerCommands, ...layerCommands, ...composeCommands, ...travelCommands],
   settings: Settings,
   tables,
   queues: { [QUEUE]: { atOnce: waitingMax } },
@@ -30,6 +31,11 @@ export const genome = defineSystem({
     },
     export: { summary: 'write layers into a signed folder', command: 'genome/export', args: ['outputPath'] },
     import: { summary: 'take layers from a signed folder', command: 'genome/import', args: ['importPath'] },
+    synthesize: {
+      summary: 'have a model make rows of a data set',
+      command: 'genome/dataset-synthesize',
+      args: ['topic'],
+    },
     train: { summary: 'train an adapter', command: 'genome/train', args: ['baseModel', 'outputAdapter', 'dataset'] },
     register: { summary: 'make an adapter a layer', command: 'genome/layer-register', args: ['adapterPath', 'domain'] },
   },
