@@ -44,6 +44,7 @@ const MAKERS = new Map<string, Make>([
   ['ROW_INVALID', data],
   ['ROW_TOO_LONG', data],
   ['ROW_HELD_OUT', data],
+  ['ROWS_CONTRADICT', data],
   ['SECRET_IN_ROW', data],
   ['BASE_MISSING', base],
   ['BASE_UNSUPPORTED', base],

@@ -55,6 +55,12 @@ const Params = z
       .min(0)
       .default(0.5)
       .describe('answers of the model itself for each row, so that it forgets less'),
+    noise: z
+      .number()
+      .min(0)
+      .max(1)
+      .optional()
+      .describe('the share of rows that may answer otherwise than most rows of their fact (0.1)'),
     licence: z.string().min(1).optional(),
   })
   .refine(

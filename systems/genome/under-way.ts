@@ -1,7 +1,7 @@
 /**
  * Trainings that are not over, for whoever wants what comes of them:
  *
- * - U1 A training is over when its command has failed, when its gate has refused its layer, when its run says what a persona
+ * - U1 A training is over when its command has failed or its step was cut off, when its gate has refused its layer, when its run says what a persona
  *      uses, or when its run has ended: what follows it there registers the layer and has a persona use it.
  * - U2 A run with a training that is not over, its own or that of a run in which it is nested, waits for no training: no two
  *      runs wait for each other.
@@ -55,11 +55,15 @@ export const laterLayer = (name: string, context: Context): Promise<Later | null
 export const laterGenome = (persona: string, context: Context): Promise<Later | null> =>
   later('persona', persona, `a training of "${persona}" is not over`, context);
 
+/** Nobody says of a step that was cut off that it has failed; the run has its end among its events. */
+const NOT_OVER = `(t.state = 'trained' or t.state = 'training' and not exists (
+  select from run_events e where e.handle = t.handle and e.type = 'step-finished' and e.event ->> 'key' = t.key))`;
+
 async function later(by: 'name' | 'persona', value: string, because: string, context: Context): Promise<Later | null> {
   const [found] = await reads(context)<{ handle: string; ageMs: number }>(
     `select t.handle, (extract(epoch from now() - t.at) * 1000)::double precision as "ageMs"
      from genome_trainings t join runs r on r.handle = t.handle
-     where t.${by} = $1 and t.state in ('training', 'trained') and r.outcome is null order by t.at desc limit 1`,
+     where t.${by} = $1 and r.outcome is null and ${NOT_OVER} order by t.at desc limit 1`,
     [value],
   );
   if (found === undefined || (await trainsItself(context))) return null;
@@ -69,7 +73,7 @@ async function later(by: 'name' | 'persona', value: string, because: string, con
 
 async function trainsItself(context: Context): Promise<boolean> {
   const own = await reads(context)(
-    "select 1 from genome_trainings where handle = any($1::text[]) and state in ('training', 'trained') limit 1",
+    `select 1 from genome_trainings t where t.handle = any($1::text[]) and ${NOT_OVER} limit 1`,
     [[...(await runsAbove(context))]],
   );
   return own.length > 0;

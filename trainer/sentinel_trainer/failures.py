@@ -9,6 +9,7 @@ EXITS = {
     "ROW_INVALID": 3,
     "ROW_TOO_LONG": 3,
     "ROW_HELD_OUT": 3,
+    "ROWS_CONTRADICT": 3,
     "SECRET_IN_ROW": 3,
     "BASE_MISSING": 4,
     "BASE_UNSUPPORTED": 4,

@@ -7,7 +7,7 @@ from pathlib import Path
 from sentinel_trainer.failures import TrainerFailure
 
 # These decide where and how often something is kept, and not what comes out.
-OUTSIDE_IDENTITY = {"base", "data", "validation", "heldOut", "parent", "checkpointEvery", "keep", "licence"}
+OUTSIDE_IDENTITY = {"base", "data", "validation", "heldOut", "parent", "checkpointEvery", "keep", "licence", "noise"}
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ class Plan:
     validateEvery: int | None = None
     patience: int | None = None
     replay: float = 0.0
+    noise: float = 0.1
     checkpointEvery: int = 10
     keep: int = 2
     threads: int | None = None
@@ -62,8 +63,9 @@ RANGES = {
     "threads": (1, 1024),
     "seed": (0, 2**63 - 1),
     "replay": (0.0, 10.0),
+    "noise": (0.0, 1.0),
 }
-NUMBERS = {"alpha", "learningRate", "warmup", "clip", "replay"}
+NUMBERS = {"alpha", "learningRate", "warmup", "clip", "replay", "noise"}
 OPTIONAL = {"validation", "parent", "validateEvery", "patience", "threads"}
 
 

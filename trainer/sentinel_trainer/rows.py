@@ -3,6 +3,7 @@
 import hashlib
 import json
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from sentinel_trainer.failures import TrainerFailure
 from sentinel_trainer.secrets import secret_in
 
 LINE_BYTES_MAX = 1 << 20
+# Rows of a fact, of which one answer can be most.
+MAJORITY_OF = 3
 PAIRS = [("input", "correction"), ("input", "expectedOutput"), ("input", "expected"), ("input", "output"),
          ("prompt", "completion"), ("question", "answer")]
 
@@ -139,6 +142,28 @@ def refuse_held_out(rows, held_out):
                 refuse("ROW_HELD_OUT", rows.file, row.number, f"asks a question of {other.file}")
             if row.fact in facts:
                 refuse("ROW_HELD_OUT", rows.file, row.number, f'is about "{row.fact}", as {other.file} is')
+
+
+def refuse_noise(rows, limit):
+    """Rows about one fact answer alike: where most of a fact's rows do, the others are taken for wrong."""
+    facts, wrong, judged = {}, [], 0
+    for row in rows.rows:
+        if row.fact is not None:
+            facts.setdefault(row.fact, []).append(row)
+    for about in facts.values():
+        answers = Counter(normal(row.answer) for row in about)
+        answer, count = answers.most_common(1)[0]
+        if len(about) < MAJORITY_OF or count * 2 <= len(about):
+            continue
+        judged += len(about)
+        wrong += [row for row in about if normal(row.answer) != answer]
+    if len(wrong) > limit * judged:
+        first = min(row.number for row in wrong)
+        refuse(
+            "ROWS_CONTRADICT", rows.file, first,
+            f"answers otherwise than most rows of its fact, as {len(wrong)} of {judged} rows do; correct them, or raise \"noise\" ({limit})",
+            wrong=len(wrong), judged=judged,
+        )
 
 
 def refuse(code, path, number, reason, **facts):

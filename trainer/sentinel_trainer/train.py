@@ -22,7 +22,7 @@ from sentinel_trainer.machine import environment, memory_bytes, settle
 from sentinel_trainer.read_json import read_json
 from sentinel_trainer.render import encode_row, template_hash
 from sentinel_trainer.replay import replay_rows
-from sentinel_trainer.rows import read_rows, refuse_held_out
+from sentinel_trainer.rows import read_rows, refuse_held_out, refuse_noise
 from sentinel_trainer.state import State
 
 
@@ -78,6 +78,7 @@ def read_data(plan):
     data = read_rows(plan.data)
     validation = None if plan.validation is None else read_rows(plan.validation)
     held_out = [read_rows(path) for path in plan.heldOut]
+    refuse_noise(data, plan.noise)
     refuse_held_out(data, [*held_out, *([] if validation is None else [validation])])
     if validation is not None:
         refuse_held_out(validation, held_out)

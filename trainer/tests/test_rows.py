@@ -1,10 +1,11 @@
 import json
+import random
 
 import pytest
 from conftest import chat, write_rows
 
 from sentinel_trainer.failures import TrainerFailure
-from sentinel_trainer.rows import read_rows, refuse_held_out
+from sentinel_trainer.rows import read_rows, refuse_held_out, refuse_noise
 
 KEY = "sk-" + "a1B2" * 10
 
@@ -82,3 +83,24 @@ def test_no_rows_and_no_file_are_refused(tmp_path):
         with pytest.raises(TrainerFailure) as raised:
             read_rows(tmp_path / name)
         assert raised.value.code == code
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_one_label_in_five_flipped_is_refused_and_most_are_found(tmp_path, seed):
+    draw = random.Random(seed)
+    rows = [{**chat(f"Wording {at} of {fact}?", f"value {fact}"), "fact": str(fact)} for fact in range(40) for at in range(8)]
+    flipped = draw.sample(range(len(rows)), len(rows) // 5)
+    for at in flipped:
+        rows[at] = {**chat(f"Wording {at % 8} of {at // 8}?", "another"), "fact": str(at // 8)}
+    path = write_rows(tmp_path / "a.jsonl", rows)
+    with pytest.raises(TrainerFailure, match="of its fact") as raised:
+        refuse_noise(read_rows(path), 0.1)
+    assert (raised.value.code, raised.value.facts["row"] - 1 in flipped) == ("ROWS_CONTRADICT", True)
+    assert 0.75 * len(flipped) <= raised.value.facts["wrong"] <= 1.1 * len(flipped)
+    refuse_noise(read_rows(path), 0.5)
+
+
+def test_facts_with_several_answers_and_few_rows_are_nobody_s_noise(tmp_path):
+    few = [{**chat("A of x?", "1"), "fact": "x"}, {**chat("B of x?", "2"), "fact": "x"}]
+    halves = [{**chat(f"{at} of y?", str(at % 2)), "fact": "y"} for at in range(4)]
+    refuse_noise(read_rows(write_rows(tmp_path / "a.jsonl", [*few, *halves, chat("Who?", "Ada")])), 0.0)

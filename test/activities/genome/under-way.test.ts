@@ -71,6 +71,28 @@ test('what failed is not waited for, although its run goes on', async () => {
   expect(await genome('eve', 'asks')).toEqual([]);
 });
 
+test('what was cut off is not waited for, although its run goes on and nobody has said that it failed', async () => {
+  await begun('cut');
+  await training('cut', 'cutting', 'training');
+  expect(await layer('cutting', 'asks')).toEqual(LATER);
+  await opened.store.events.append('cut', [
+    {
+      ...finished(2),
+      type: 'step-finished',
+      key: 'steps.0@1',
+      step: 'command',
+      label: 'genome/train',
+      outcome: 'failed',
+      durationMs: 1,
+    } as never,
+  ]);
+  expect(await layer('cutting', 'asks')).toBeNull();
+  // It waits for others' trainings again, as its own is over.
+  await begun('not-cut');
+  await training('not-cut', 'of-other', 'training');
+  expect(await layer('of-other', 'cut')).toEqual(LATER);
+});
+
 test('what a persona uses is waited for while a training of it is not over', async () => {
   await begun('teaches');
   await training('teaches', 'lesson', 'trained', 'eve');
