@@ -1,6 +1,7 @@
 /** `sentinel SYSTEM VERB …`: the verbs that systems state, ours and those of a project, each of which performs a command of its system. */
 import { type Command, Option } from 'commander';
 import type { ListedCommand } from '../client/lookup/command-list.ts';
+import { durationText } from '../client/show/trace.ts';
 import { defined } from '../language/defined.ts';
 import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
@@ -245,11 +246,24 @@ function shown(result: Json, textField: string | null): string[] {
   return typeof result === 'object' ? JSON.stringify(result, null, 2).split('\n') : [String(result)];
 }
 
+/** Of an object, the fields that say something. */
 const lineOf = (value: Json): string =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+  isJsonObject(value)
     ? Object.entries(value)
-        .map(([field, one]) => `${field}: ${typeof one === 'string' ? one : JSON.stringify(one)}`)
+        .filter(([, one]) => one !== null)
+        .map(([field, one]) => `${field}: ${fieldText(field, one)}`)
         .join('  ')
     : typeof value === 'string'
       ? value
       : JSON.stringify(value);
+
+/** A later number is no count of anything else that systems list. */
+const earliestMs = Date.UTC(2000);
+
+/** Times and durations as people read them; `--json` has the milliseconds. */
+function fieldText(field: string, value: Json): string {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'number') return JSON.stringify(value);
+  if (/(?:At|^timestamp)$/.test(field) && value > earliestMs) return new Date(value).toISOString();
+  return field.endsWith('Ms') ? durationText(value) : String(value);
+}

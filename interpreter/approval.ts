@@ -8,7 +8,7 @@
 import { canonicalText } from '../language/canonical.ts';
 import { defined } from '../language/defined.ts';
 import type { FailureInfo } from '../language/failure.ts';
-import type { JsonObject } from '../language/json.ts';
+import { isJsonObject, type JsonObject } from '../language/json.ts';
 import type { ApprovalStep, Step } from '../language/model.ts';
 import type { Answer, Priority } from '../language/events/question.ts';
 import type { Walking } from './drive.ts';
@@ -89,6 +89,7 @@ export function* askPersona(
       : ['approve', 'reject', 'skip', 'abort'],
     show: { permission: actionOf(walk, effect).permission, action, ...(rules.length === 0 ? {} : { rules }) },
     priority: priorityOf(walk),
+    remindAfterMs: ruleFor(walk.input.definition, 'approval_needed')?.remindAfterMs,
     about: action,
   });
   if ('flow' in verdict) return { flow: verdict.flow };
@@ -109,9 +110,22 @@ const VERBS: { readonly [Type in Effect['type']]: string } = {
 };
 
 function wish(walk: Walk, key: string, step: Step, effect: Effect): string {
+  const summary = summaryOf(effect);
+  if (summary !== null) return `${key} wants to ${summary}`;
   const { permission } = actionOf(walk, effect);
   const verb = permission === null || permission === 'shell' ? VERBS[effect.type] : permission;
   return `${key} wants to ${permission === 'shell' ? 'run' : verb}: ${actionWords(step, effect)}`;
+}
+
+const summaryMax = 200;
+
+/** What the command itself says that it would do, in a line. */
+function summaryOf(effect: Effect): string | null {
+  const resolved = effect.type === 'command' ? effect.resolved : undefined;
+  const summary = resolved !== undefined && isJsonObject(resolved) ? resolved['summary'] : undefined;
+  return typeof summary === 'string' && summary !== '' && !/\s\s|[\n\r]/.test(summary)
+    ? summary.slice(0, summaryMax)
+    : null;
 }
 
 const isEditable = ({ type }: Effect): boolean => type === 'shell' || type === 'command' || type === 'emit';
@@ -181,7 +195,8 @@ export function* walkApproval(
     form: step.form,
     assignee,
     approvers,
-    priority: ruleFor(walk.input.definition, 'approval_needed')?.priority ?? 'normal',
+    priority: priorityOf(walk),
+    remindAfterMs: step.remindAfterMs ?? ruleFor(walk.input.definition, 'approval_needed')?.remindAfterMs,
     expiresAt: step.timeoutMs === undefined ? undefined : startedAt + step.timeoutMs,
     about: { message, show, form: step.form ?? null, ...defined({ assignee, approvers }) },
   });

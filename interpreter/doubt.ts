@@ -136,6 +136,7 @@ function* askAbout(walk: Walk, strand: Strand, { doubt, label, place }: Doubted)
     choices: ['retry', 'skip', 'abort'],
     show: { failure: { code: failure.code, message: failure.message }, action },
     priority,
+    remindAfterMs: rule?.remindAfterMs,
     about: { action },
   });
   if ('flow' in verdict) return { flow: verdict.flow };

@@ -56,6 +56,7 @@ export function* escalateFailure(
       action: actionAgain(walk, strand, step, place, frame),
     },
     priority,
+    remindAfterMs: rule.remindAfterMs,
     about: { failure, step },
   });
   if ('flow' in verdict) return verdict.flow;

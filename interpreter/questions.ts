@@ -52,6 +52,7 @@ export interface Draft {
   approvers?: Approvers | undefined;
   priority: Priority;
   expiresAt?: number | undefined;
+  remindAfterMs?: number | undefined;
   /** What the answer holds for, in full. */
   about: unknown;
 }
@@ -96,6 +97,7 @@ function* pose(walk: Walk, strand: Strand, draft: Draft): Walking<Question | nul
     assignee = approvers?.of.join(', ') ?? walk.input.persona,
     priority,
     expiresAt = null,
+    remindAfterMs,
     about,
   } = draft;
   const digest = yield* wait(walk.host.digest(canonicalText({ run: walk.input.handle, id, about }), id));
@@ -115,12 +117,12 @@ function* pose(walk: Walk, strand: Strand, draft: Draft): Walking<Question | nul
     askedAt: walk.host.now(),
     expiresAt,
     digest,
-    ...defined({ approvers }),
+    ...defined({ approvers, remindAfterMs }),
   };
   walk.position.questions.push(question);
   record(walk, { type: 'asked', key, question: { ...question, expiresAt: lastMoment(walk, strand, question) } });
   const held = heldMs(walk);
-  if (held > 0 && expiresAt !== null) question.held = held;
+  if (held > 0 && (expiresAt !== null || remindAfterMs !== undefined)) question.held = held;
   return question;
 }
 
@@ -141,17 +143,29 @@ function lastMoment(walk: Walk, strand: Strand, { expiresAt }: Question): number
 }
 
 /** When it expires: time that the run is held does not pass for who is asked either. */
-function expiryOf(walk: Walk, { expiresAt, held = 0 }: Question): number | null {
-  return expiresAt === null ? null : expiresAt + Math.max(0, heldMs(walk) - held);
+const expiryOf = (walk: Walk, question: Question): number | null =>
+  question.expiresAt === null ? null : question.expiresAt + heldSince(walk, question);
+
+const heldSince = (walk: Walk, { held = 0 }: Question): number => Math.max(0, heldMs(walk) - held);
+
+/** When the next reminder is due. The waits between them double, so that a question of months has few. */
+function remindAt(walk: Walk, question: Question): number | null {
+  const { askedAt, remindAfterMs, reminders = 0 } = question;
+  return remindAfterMs === undefined
+    ? null
+    : askedAt + remindAfterMs * (2 ** (reminders + 1) - 1) + heldSince(walk, question);
 }
 
-/** When waiting ends at the latest: the question's expiry, or the end of the run's time. */
+/** When waiting ends at the latest: the question's expiry or its next reminder, or the end of the run's time. */
 function endOf(walk: Walk, strand: Strand, question: Question): number | null {
   const shield = shieldOf(strand);
   const left = shield === null ? remainingMs(walk) : null;
-  const ends = [expiryOf(walk, question), shield?.until ?? null, left === null ? null : walk.host.now() + left].filter(
-    (end) => end !== null,
-  );
+  const ends = [
+    expiryOf(walk, question),
+    remindAt(walk, question),
+    shield?.until ?? null,
+    left === null ? null : walk.host.now() + left,
+  ].filter((end) => end !== null);
   return ends.length === 0 ? null : Math.min(...ends);
 }
 
@@ -186,10 +200,21 @@ function* whenLate(walk: Walk, strand: Strand, question: Question): Walking<Verd
     return { expired: true };
   }
   const limit = shield === null ? limitReached(walk) : null;
+  if (limit === null) remind(walk, strand, question);
   const flow = limit === null ? null : yield* holdAtLimit(walk, limit);
   if (flow === null) return null;
   if (flow.kind !== 'yield') withdraw(walk, question);
   return { flow };
+}
+
+/** Several lines may wait for one answer: whoever of them is first reminds. */
+function remind(walk: Walk, strand: Strand, question: Question): void {
+  const due = remindAt(walk, question);
+  if (due === null || walk.host.now() < due) return;
+  question.reminders = (question.reminders ?? 0) + 1;
+  const { id } = question;
+  const shown = { ...question, expiresAt: lastMoment(walk, strand, question) };
+  record(walk, { type: 'reminded', key: keyOfQuestion(id), id, question: shown });
 }
 
 export const withdraw = (walk: Walk, question: Question): void => close(walk, question, 'withdrawn');

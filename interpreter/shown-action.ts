@@ -19,9 +19,9 @@ const fields = [
   'env',
   'stdin',
   'files',
+  'resolved',
   'params',
   'library',
-  'resolved',
   'event',
   'data',
   'definition',
@@ -30,10 +30,14 @@ const fields = [
   'request',
 ] as const;
 
-/** What the action is, without what only the run's books need. */
+/** What the action is, without what only the run's books need; what it comes to stands before its parameters. */
 export function shownAction(effect: Effect): JsonObject {
-  return Object.fromEntries<Json>(
-    Object.entries(effect).filter(([name]) => (fields as readonly string[]).includes(name)),
+  const known = new Map<string, Json>(Object.entries(effect));
+  return Object.fromEntries(
+    fields.flatMap((name) => {
+      const value = known.get(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
   );
 }
 

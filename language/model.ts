@@ -153,6 +153,8 @@ export const ApprovalStep = z.strictObject({
   approvers: Approvers.optional(),
   /** What counts as answered when nobody did within `timeoutMs`. */
   onTimeout: z.enum(['reject', 'approve', 'fail']).optional(),
+  /** How long it waits before whoever is asked is reminded; in place of what a rule for `approval_needed` says. */
+  remindAfterMs: Milliseconds.optional(),
   ...Common,
 });
 export type ApprovalStep = z.infer<typeof ApprovalStep>;

@@ -151,6 +151,8 @@ export const EscalationRule = z.strictObject({
   condition: z.enum(['error', 'timeout', 'unfamiliar', 'approval_needed', 'complete']),
   action: z.enum(['pause', 'notify', 'abort']),
   priority: z.enum(['low', 'normal', 'high', 'urgent']).optional(),
+  /** Of questions: how long one is open before its persona is reminded of it. */
+  remindAfterMs: Milliseconds.optional(),
 });
 export type EscalationRule = z.infer<typeof EscalationRule>;
 

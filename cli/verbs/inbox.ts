@@ -159,11 +159,14 @@ function showHead(
   line(`${mark} ${paint.strong(oneLine(message))}  ${paint.dim(`${priority}, for ${persona}, ${state}`)}`);
 }
 
-function showTimes({ state, expiresAt, answer, approvers, approvals = [] }: InboxItem, { line }: Output): void {
+function showTimes(item: InboxItem, { line }: Output): void {
+  const { state, askedAt, expiresAt, reminders, answer, approvers, approvals = [] } = item;
   if (approvers !== undefined && state === 'open')
     line(
       `    ${approvers.atLeast} of ${approvers.of.join(', ')} have to approve${approvals.length === 0 ? '' : `; approved by ${approvals.map(({ by }) => by).join(', ')}`}`,
     );
+  if (reminders > 0 && state === 'open')
+    line(`    asked ${new Date(askedAt).toISOString()}, reminded ${reminders === 1 ? 'once' : `${reminders} times`}`);
   if (expiresAt !== null && state === 'open') line(`    until ${new Date(expiresAt).toISOString()}`);
   if (answer !== null)
     line(`    ${answer.choice} by ${answer.by}${answer.note === null ? '' : `: ${oneLine(answer.note)}`}`);

@@ -187,6 +187,8 @@ export function eventLine(event: RunEvent, depth: number, options: TraceOptions 
     }
     case 'approved':
       return `${indent}${paint.good(approvalWords(event))}`;
+    case 'reminded':
+      return `${indent}${paint.warn(`? ${event.id} still asks ${event.question.assignee}, after ${durationText(event.at - event.question.askedAt)}`)}`;
     case 'expired':
       return `${indent}${paint.warn(`! ${event.id} was not answered in time`)}`;
     case 'withdrawn':
@@ -301,6 +303,7 @@ function placeOfEvent(event: RunEvent): Omit<Placed, 'event'> | null {
       return placeOfQuestion(event.key, event.question.id);
     case 'answered':
     case 'approved':
+    case 'reminded':
     case 'expired':
     case 'withdrawn':
       return placeOfQuestion(event.key, event.id);

@@ -42,6 +42,7 @@ export function* askAboutHold(at: AtModel, held: NonNullable<ModelFrame['held']>
       turn: open.turn,
     },
     priority: rule?.priority ?? 'normal',
+    remindAfterMs: rule?.remindAfterMs,
     about: { failure, step, turn: open.turn },
   });
   if ('flow' in verdict && isCarried(verdict.flow)) return verdict;

@@ -157,6 +157,7 @@ function* askAbout(
     choices: ['approve', 'stop', 'skip', 'abort'],
     show: { finding, turn: open.turn - 1, calls: open.made.slice(-callsShownMax).map((call): Json => ({ ...call })) },
     priority: rule?.priority ?? 'normal',
+    remindAfterMs: rule?.remindAfterMs,
     about: { finding, turn: open.turn - 1 },
   });
   if ('flow' in verdict) return { flow: verdict.flow };

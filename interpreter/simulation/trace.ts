@@ -84,6 +84,8 @@ function lineOf(event: RunEvent): string | null {
       return `${event.id} answered ${event.answer.choice} by ${event.answer.by}`;
     case 'approved':
       return `${event.id} approved by ${event.approvals.at(-1)?.by ?? ''}, ${event.missing} missing`;
+    case 'reminded':
+      return `${event.id} reminded ${event.question.reminders ?? 0}`;
     case 'expired':
     case 'withdrawn':
       return `${event.id} ${event.type}`;
@@ -133,6 +135,7 @@ function isAtEnd(event: RunEvent): boolean {
       return event.question.id !== event.key;
     case 'answered':
     case 'approved':
+    case 'reminded':
     case 'expired':
     case 'withdrawn':
       return event.id !== event.key;

@@ -63,7 +63,11 @@ export interface Question {
   priority: Priority;
   askedAt: number;
   expiresAt: number | null;
-  /** How long the run had been held when it was asked, in milliseconds; absent: not at all. Time that it is held afterwards is added to `expiresAt`. */
+  /** How long it is open before the first reminder; each further one takes twice as long as the one before. Absent: there are none. */
+  remindAfterMs?: number;
+  /** How many reminders there were; absent: none. */
+  reminders?: number;
+  /** How long the run had been held when it was asked, in milliseconds; absent: not at all. Time that it is held afterwards is added to `expiresAt` and to reminders. */
   held?: number;
   /** SHA-256 over the canonical text of exactly what is asked: an answer to anything else is refused. */
   digest: string;

@@ -15,8 +15,8 @@ export interface EventFault {
   message: string;
 }
 
-/** The end of a run, its status, a model of it that is stuck, and the lines of its processes, whose handle may hold `:` itself. */
-const RESERVED = /^sentinel:(?:finished:|[^]*:(?:status|stuck|line):*$)/;
+/** The end of a run, its status, a question that still waits, a model of it that is stuck, and the lines of its processes, whose handle may hold `:` itself. */
+const RESERVED = /^sentinel:(?:finished:|[^]*:(?:status|reminded|stuck|line):*$)/;
 
 /** What Sentinel itself publishes, and who else may. */
 const ORIGINS: readonly { prefix: string; from: string; isPersons: boolean }[] = [
@@ -43,7 +43,7 @@ export function reservedEventFault(
       message: `"${written}" would be ${origin.from}; give the event another name than ${origin.prefix}…`,
     };
   if (!RESERVED.test(read)) return null;
-  const message = `"${written}" is an event about a run (sentinel:finished:NAME, sentinel:HANDLE:status, sentinel:HANDLE:stuck, sentinel:HANDLE:line), and those are published by the runs themselves; give it another name`;
+  const message = `"${written}" is an event about a run (sentinel:finished:NAME, sentinel:HANDLE:status, sentinel:HANDLE:reminded, sentinel:HANDLE:stuck, sentinel:HANDLE:line), and those are published by the runs themselves; give it another name`;
   return { code: RESERVED_EVENT, message };
 }
 

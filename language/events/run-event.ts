@@ -171,6 +171,14 @@ export interface Approved extends Stamp {
   missing: number;
 }
 
+/** A question is still open, and whoever is asked is told so again. */
+export interface Reminded extends Stamp {
+  type: 'reminded';
+  id: string;
+  /** With the approvals and the reminders that it has by now, this one included. */
+  question: Question;
+}
+
 export interface Expired extends QuestionEnd {
   type: 'expired';
 }
@@ -267,6 +275,7 @@ export type RunEvent =
   | Asked
   | Answered
   | Approved
+  | Reminded
   | Expired
   | Withdrawn
   | Notified

@@ -8,7 +8,9 @@ export function asksOf(definition: Definition, known: KnownRefs): string[] {
   const asks: string[] = [];
   visitSteps(definition, known, ({ step, path }) => {
     if (step.type === 'approval')
-      asks.push(`${path} asks ${approversOf(step)} "${shortened(step.message)}" and waits${waitWords(step)}.`);
+      asks.push(
+        `${path} asks ${approversOf(step)} "${shortened(step.message)}" and waits${waitWords(step)}${remindWords(step)}.`,
+      );
   });
   const { safety = {}, escalateOn = [], reportTo } = definition;
   const { requireApproval = [], onTimeout } = safety;
@@ -30,6 +32,9 @@ function waitWords({ timeoutMs, onTimeout }: Extract<Step, { type: 'approval' }>
         : 'then the step fails';
   return ` for at most ${durationWords(timeoutMs)}; ${then}`;
 }
+
+const remindWords = ({ remindAfterMs }: { remindAfterMs?: number | undefined }): string =>
+  remindAfterMs === undefined ? '' : `; it reminds after ${durationWords(remindAfterMs)}, then less and less often`;
 
 const WHEN: Readonly<Record<EscalationRule['condition'], string>> = {
   error: 'When a step fails',
@@ -53,5 +58,5 @@ function ruleSentence(rule: EscalationRule): string {
   const goesOn = condition === 'complete' || condition === 'approval_needed';
   const told = goesOn ? 'it tells its persona and goes on' : 'it tells its persona, and the failure stands';
   const does = { pause: 'it pauses and asks', notify: told, abort: 'it is ended' }[action];
-  return `${WHEN[condition]}, ${does}${urgencyOf(rule)}.`;
+  return `${WHEN[condition]}, ${does}${urgencyOf(rule)}${action === 'pause' ? remindWords(rule) : ''}.`;
 }

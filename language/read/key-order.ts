@@ -82,6 +82,7 @@ const ORDER = [
   'retry',
   'timeoutMs',
   'onTimeout',
+  'remindAfterMs',
   'safety',
   'mode',
   'durability',

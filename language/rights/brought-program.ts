@@ -163,6 +163,7 @@ export const STEPS: StepRows = {
     assignee: (persona) => `it asks "${persona}" in place of its own persona`,
     approvers: () => 'it asks others in place of its own persona ("approvers")',
     onTimeout: refusedAs('approve', 'it counts silence as approval ("onTimeout")'),
+    remindAfterMs: 'free',
   },
   fail: { ...BARE, message: 'free', code: 'free' },
   set: { ...BARE, values: 'free' },

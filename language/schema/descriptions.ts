@@ -158,6 +158,8 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     assignee: "The persona or group that is asked; the run's own persona when absent.",
     approvers: 'Several who are asked, in place of "assignee".',
     onTimeout: 'What counts as answered when nobody did within "timeoutMs".',
+    remindAfterMs:
+      'How long the question is open before whoever is asked is reminded; each further reminder takes twice as long as the one before. No reminders when absent, unless a rule for "approval_needed" has it.',
   },
   FailStep: {
     '': 'Fails, as any step can: what is around it may skip it or try again; else the run ends as failed.',
@@ -283,5 +285,7 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     condition: 'What has to happen.',
     action: '"pause" the run until it is answered, "notify" and go on, or "abort".',
     priority: 'How urgent it is.',
+    remindAfterMs:
+      'Of questions: how long one is open before its persona is reminded; each further reminder takes twice as long as the one before.',
   },
 };

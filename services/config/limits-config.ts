@@ -28,7 +28,7 @@ export type LimitsConfig = z.infer<typeof LimitsConfig>;
 export const NotifyConfig = z.array(
   z.strictObject({
     url: z.url({ protocol: /^https?$/, error: 'must be an address that begins with http:// or https://' }),
-    on: z.array(z.enum(['failed', 'stopped', 'asked', 'stuck'])).min(1),
+    on: z.array(z.enum(['failed', 'stopped', 'asked', 'reminded', 'stuck'])).min(1),
     /** Signs what is sent. */
     secret: z.string().min(16).optional(),
     /** Patterns of names of definitions; all where there are none. */

@@ -9,6 +9,7 @@ import { applyFiles, revert, type Settled, settle, type Target } from './changes
 import { Changeset, CHANGESET_BOUNDS, digestOf, digestsOf, KINDS, type PlannedFile } from './changesets/changeset.ts';
 import { checkChangeset, digestAfter, type Place, type Problem } from './changesets/check.ts';
 import { commitFiles } from './changesets/commit.ts';
+import { changeWords, diffOf } from './changesets/diff.ts';
 import { readRecord, removeRecord } from './changesets/record.ts';
 import { catsOf, dogsOf, parseCats, parseDogs } from './changesets/text-forms.ts';
 import { canApply, transition } from './machine/machine.ts';
@@ -73,7 +74,12 @@ async function shownFiles(changeset: Changeset, context: CommandContext): Promis
   const lines = digestsOf(files).map(
     ({ operation, path, before, after }) => `${operation} ${path}: ${before ?? 'nothing'} -> ${after ?? 'nothing'}`,
   );
-  return { digest: digestOf(files), files: shownOf(lines, CHANGESET_BOUNDS.operationsMax) };
+  return {
+    summary: changeWords(files),
+    diff: diffOf(files),
+    digest: digestOf(files),
+    files: shownOf(lines, CHANGESET_BOUNDS.operationsMax),
+  };
 }
 
 const stale = new Failure(
@@ -93,7 +99,8 @@ async function approve(changeset: Changeset, context: Context): Promise<Json> {
       'CHANGESET_NOT_APPROVED',
       `a changeset is approved in AWAITING_PROPOSAL_APPROVAL, and the cycle is in ${machine.currentState}`,
     );
-  const about = { ...cycleContext, changeset: digest, checkpoint: context.key };
+  const metadata = { ...cycleContext.metadata, change: changeWords(files), diff: diffOf(files) };
+  const about = { ...cycleContext, changeset: digest, checkpoint: context.key, metadata };
   await keep(context, id, transition({ ...machine, cycleContext: about }, 'APPLYING_CHANGESET', context.now()));
   return { digest, files: digestsOf(files), operations: changeset.operations as unknown as Json };
 }
@@ -262,16 +269,22 @@ const looking: Command[] = [
   }),
   defineCommand({
     name: 'changeset/check',
-    description: 'Says whether a changeset can be done as a whole, with its digest and its text form (dogs.md).',
+    description:
+      'Says whether a changeset can be done as a whole, with its digest, its diff and its text form (dogs.md).',
     permission: 'read',
     speed: 'long',
     failures: CHANGESET_FAILURES,
     textField: 'text',
     params: Changeset,
-    result: z.strictObject({ digest: Digest, files: z.array(FileDigest), text: z.string() }),
+    result: z.strictObject({ digest: Digest, files: z.array(FileDigest), diff: z.string(), text: z.string() }),
     async run(changeset, context) {
       const files = await planned(changeset, context);
-      return { digest: digestOf(files), files: digestsOf(files), text: dogsOf(changeset) };
+      return {
+        digest: digestOf(files),
+        files: digestsOf(files),
+        diff: diffOf(files),
+        text: dogsOf(changeset),
+      };
     },
   }),
 ];

@@ -1,13 +1,15 @@
 /** How the cycle of a repository stands, what it has been through, and what can be done with it. */
 import * as z from 'zod';
 import { Value } from '../../language/model.ts';
-import type { Json } from '../../language/json.ts';
+import { isJsonObject, type Json } from '../../language/json.ts';
 import { type Command, type Context, defineCommand } from '../../operations/command.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { ControlName, StateName } from './cycle-commands.ts';
+import { PERSONS_HANDLE } from '../../operations/caller.ts';
+import type { Entry as Transition, Machine } from './machine/machine.ts';
 import { getControls, getStatus } from './machine/shown.ts';
 import { CYCLE_FAILURES } from './stated-failures.ts';
-import { cycleIn, cycleNamed, cyclesIn, historyOf } from './store.ts';
+import { cycleIn, cycleNamed, cyclesIn, historyOf, type NamedCycle } from './store.ts';
 
 const listMax = 1_000;
 
@@ -30,6 +32,24 @@ const Shown = z.strictObject({
   text: z.string(),
 });
 
+/** The run of the cycle has ended without bringing it home. */
+async function hasEnded(context: Context, handle: string | null): Promise<boolean> {
+  if (handle === null || handle === PERSONS_HANDLE) return false;
+  const run = await context.store.runs.find(handle);
+  return run === null || run.finishedAt !== null;
+}
+
+/** What a person types next. */
+function nextStep({ currentState, isPaused }: Machine, handle: string | null, isAbandoned: boolean): string {
+  if (currentState === 'IDLE') return 'sentinel cycle "GOAL"';
+  if (isAbandoned) return 'its run has ended; sentinel cycle reset';
+  if (handle === null || handle === PERSONS_HANDLE) return 'sentinel cycle reset';
+  if (isPaused) return 'sentinel cycle press resume';
+  if (currentState === 'AWAITING_CONTEXT_APPROVAL' || currentState === 'AWAITING_PROPOSAL_APPROVAL')
+    return `sentinel inbox show ${handle}, then sentinel answer ${handle} approve or reject`;
+  return `sentinel follow ${handle}`;
+}
+
 async function statusIn(context: Context): Promise<z.infer<typeof Shown>> {
   const { id, handle, machine, transitions } = await cycleIn(context);
   const status = getStatus(machine, transitions);
@@ -39,6 +59,8 @@ async function statusIn(context: Context): Promise<z.infer<typeof Shown>> {
     status.secondaryMetric,
     ...(cycleContext === null ? [] : [`Goal: ${cycleContext.goal}`]),
     ...(error === null ? [] : [`Error: ${error}`]),
+    ...(handle === null || handle === PERSONS_HANDLE ? [] : [`Run: ${handle}`]),
+    `Next: ${nextStep(machine, handle, await hasEnded(context, handle))}`,
   ];
   return {
     ...status,
@@ -61,8 +83,31 @@ const CycleRow = z.strictObject({
   persona: z.string(),
   startedAt: z.number(),
   updatedAt: z.number(),
+  durationMs: z.number().describe('from its start to its latest transition'),
   error: z.string().nullable(),
 });
+
+const timeOf = (ms: number): string => new Date(ms).toISOString();
+
+/** One cycle for people: what it was about, what became of it, and what was approved. */
+function wholeText({ row, about }: NamedCycle, history: readonly Transition[]): string {
+  const { metadata = null, reflections = null } = about;
+  const { change = null, diff = null } = isJsonObject(metadata) ? metadata : {};
+  const learnt = (Array.isArray(reflections) ? reflections : []).flatMap((one) =>
+    isJsonObject(one) && typeof one['insight'] === 'string' ? [`Learnt: ${one['insight']}`] : [],
+  );
+  return [
+    `Cycle ${row.cycle}: ${row.goal}`,
+    `State: ${row.state}`,
+    ...(row.error === null ? [] : [`Error: ${row.error}`]),
+    ...(row.handle === PERSONS_HANDLE ? [] : [`Run: ${row.handle}`]),
+    `Started: ${timeOf(row.startedAt)} by ${row.persona}`,
+    ...learnt,
+    ...history.map(({ from, to, timestamp }) => `${timeOf(timestamp)}  ${from} -> ${to}`),
+    ...(typeof change === 'string' ? [`Approved: ${change}`] : []),
+    ...(typeof diff === 'string' ? [diff] : []),
+  ].join('\n');
+}
 
 const nothing = (): null => null;
 
@@ -111,16 +156,18 @@ export const lookingCommands: Command[] = [
   }),
   defineCommand({
     name: 'cycle/show',
-    description: 'Shows one cycle: what it is about, and its transitions.',
+    description: 'Shows one cycle: what it is about, the diff of the changeset that was approved, and its transitions.',
     permission: 'read',
     speed: 'quick',
     failures: CYCLE_FAILURES,
+    textField: 'text',
     params: z.strictObject({ cycle: z.number().int().positive() }),
-    result: CycleRow.extend({ about: Value, history: z.array(Entry) }),
+    result: CycleRow.extend({ about: Value, history: z.array(Entry), text: z.string() }),
     async run({ cycle }, context) {
       const found = await cycleNamed(context, cycle);
       if (found === null) throw new Failure('CYCLE_NONE', `there is no cycle ${cycle} in the repository`);
-      return { ...found.row, about: found.about, history: await historyOf(context, { limit: listMax, cycle }) };
+      const history = await historyOf(context, { limit: listMax, cycle });
+      return { ...found.row, about: found.about, history, text: wholeText(found, history) };
     },
   }),
 ];

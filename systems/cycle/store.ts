@@ -189,6 +189,7 @@ export type CycleRow = {
   persona: string;
   startedAt: number;
   updatedAt: number;
+  durationMs: number;
   error: string | null;
 };
 
@@ -207,6 +208,7 @@ const shownRow = (row: WholeRow): CycleRow => ({
   persona: row.persona,
   startedAt: row.started_at.getTime(),
   updatedAt: row.updated_at.getTime(),
+  durationMs: row.updated_at.getTime() - row.started_at.getTime(),
   error: row.error,
 });
 
@@ -219,8 +221,13 @@ export async function cyclesIn(context: Context, limit: number): Promise<CycleRo
   return rows.map(shownRow);
 }
 
+export interface NamedCycle {
+  row: CycleRow;
+  about: JsonObject;
+}
+
 /** One cycle of the repository by its number, whatever has become of it. */
-export async function cycleNamed(context: Context, id: number): Promise<{ row: CycleRow; about: JsonObject } | null> {
+export async function cycleNamed(context: Context, id: number): Promise<NamedCycle | null> {
   const [row] = await context.tx.query<WholeRow>(
     `select ${WHOLE} from cycle_cycles where repository = $1 and id = $2::bigint`,
     [repositoryIn(context), id],

@@ -1,7 +1,7 @@
 /** What a notification says of an event of a run: one JSON object. Secrets are masked as in the event itself. */
 import { createHash } from 'node:crypto';
 import type { Json, JsonObject } from '../../language/json.ts';
-import type { Asked, RunEvent } from '../../language/events/run-event.ts';
+import type { Asked, Reminded, RunEvent } from '../../language/events/run-event.ts';
 import { maskTokens } from '../../language/secrets.ts';
 import { defined } from '../../language/defined.ts';
 import type { Run } from '../../prisma/store/contract/contract.ts';
@@ -30,7 +30,7 @@ export function deliveryOf(run: Run, notice: Notice, event: RunEvent, url: strin
 }
 
 function saidBy(event: RunEvent, handle: string): JsonObject | null {
-  if (event.type === 'asked') return questionOf(event, handle);
+  if (event.type === 'asked' || event.type === 'reminded') return questionOf(event, handle);
   if (event.type === 'warning') return { message: event.message, step: event.key, code: event.code };
   if (event.type !== 'run-finished') return null;
   const { failure, limit, outcome } = event;
@@ -41,13 +41,23 @@ function saidBy(event: RunEvent, handle: string): JsonObject | null {
   };
 }
 
-function questionOf({ key, question }: Asked, handle: string): JsonObject {
-  const { id, kind, message, choices, priority, assignee, show, expiresAt, digest } = question;
+function questionOf({ key, question }: Asked | Reminded, handle: string): JsonObject {
+  const { id, kind, message, choices, priority, assignee, show, expiresAt, digest, reminders } = question;
   const until = expiresAt === null ? null : new Date(expiresAt).toISOString();
   return {
     message,
     step: key,
-    question: { id, kind, choices: [...choices], priority, assignee, expiresAt: until, digest, show: bounded(show) },
+    question: {
+      id,
+      kind,
+      choices: [...choices],
+      priority,
+      assignee,
+      expiresAt: until,
+      digest,
+      show: bounded(show),
+      ...defined({ reminders }),
+    },
     answer: choices.map((choice) => `sentinel answer ${handle} ${id} ${choice}`),
   };
 }

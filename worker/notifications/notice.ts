@@ -15,7 +15,12 @@ interface Told {
 export function noticeOf({ handle, key, name, data, at }: FedEvent): Notice | null {
   const seq = seqOf(key);
   if (seq === null) return null;
-  const kind = name === `sentinel:${handle}:stuck` ? 'stuck' : kindOf(data, handle.includes('/'));
+  const kind =
+    name === `sentinel:${handle}:stuck`
+      ? 'stuck'
+      : name === `sentinel:${handle}:reminded`
+        ? 'reminded'
+        : kindOf(data, handle.includes('/'));
   return kind === null ? null : { handle, seq, kind, at };
 }
 

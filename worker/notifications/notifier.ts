@@ -144,9 +144,9 @@ export class Notifier {
   }
 }
 
-/** A question about a model that turns in circles is a question, too. */
+/** A question about a model that turns in circles is a question, too, and so is a reminder of one. */
 function wants({ on, names }: Target, kind: NoticeKind, name: string): boolean {
-  const isAsked = on.includes(kind) || (kind === 'stuck' && on.includes('asked'));
+  const isAsked = on.includes(kind) || ((kind === 'stuck' || kind === 'reminded') && on.includes('asked'));
   return isAsked && (names === undefined || names.some((pattern) => eventMatcher(pattern)(name)));
 }
 

@@ -93,7 +93,9 @@ export class Control {
     if (isLeaf) this.current.set(event.key, event.label);
     if (event.type === 'step-finished') this.current.delete(event.key);
     this.showQuestion(event);
-    this.recent.push(event.type === 'asked' ? { ...event, question: told(event.question) } : event);
+    this.recent.push(
+      event.type === 'asked' || event.type === 'reminded' ? { ...event, question: told(event.question) } : event,
+    );
     if (this.recent.length > traceKeptMax) this.recent.shift();
   }
 

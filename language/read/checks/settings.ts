@@ -104,6 +104,16 @@ function checkEscalation({ value }: DefinitionSite, at: At): Problem[] {
   }
   return rules.flatMap((rule: unknown, index): Problem[] => {
     const condition = isPlain(rule) ? rule['condition'] : undefined;
+    if (isPlain(rule) && rule['remindAfterMs'] !== undefined && rule['action'] !== 'pause')
+      return [
+        {
+          code: 'KEY_WITHOUT_EFFECT',
+          severity: 'warning',
+          path: at('escalateOn', String(index), 'remindAfterMs'),
+          message: `"remindAfterMs" has no effect: with "${String(rule['action'])}" nothing is asked`,
+          fix: 'remove it',
+        },
+      ];
     const holds = best.get(condition)?.index ?? index;
     if (holds === index) return [];
     const message = `rule ${holds} already says what happens on "${String(condition)}", with no lower priority; this one is never used`;

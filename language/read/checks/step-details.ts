@@ -36,6 +36,13 @@ function checkByType(site: StepSite, at: At, catalogue: Catalogue): Problem[] {
         ...(step.onTimeout !== undefined && step.timeoutMs === undefined
           ? [withoutEffect('onTimeout', at, 'the step waits without a "timeoutMs"', 'add "timeoutMs"')]
           : []),
+        ...unreachableLimit({
+          path: at('remindAfterMs'),
+          key: 'remindAfterMs',
+          limit: step.remindAfterMs,
+          before: 'the question expires',
+          less: step.timeoutMs,
+        }),
         ...(step.assignee !== undefined && step.approvers !== undefined
           ? [
               error(

@@ -20,7 +20,7 @@ function typeOf(step: Plain, spelledCmd: boolean): StepType | undefined {
   if (has('loop', 'mode') || (has('steps') && has('count', 'while', 'until', 'over', 'maxIterations'))) return 'loop';
   if (has('prompt')) return 'llm';
   if (has('executionId', 'rules')) return 'watch';
-  if (has('message') && has('show', 'form', 'assignee', 'approvers', 'onTimeout')) return 'approval';
+  if (has('message') && has('show', 'form', 'assignee', 'approvers', 'onTimeout', 'remindAfterMs')) return 'approval';
   if (has('message') && has('code')) return 'fail';
   return has('event') ? 'emit' : undefined;
 }

@@ -176,6 +176,8 @@ export interface InboxItem {
   expiresAt: number | null;
   state: QuestionState | 'told' | 'seen';
   answer: Answer | null;
+  /** How often whoever is asked was reminded. */
+  reminders: number;
   /** Where several are asked, and who of them have approved; `persona` holds their names. */
   approvers?: Approvers;
   approvals?: Approval[];

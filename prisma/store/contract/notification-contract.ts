@@ -1,7 +1,7 @@
 /** Messages about runs that wait to be sent. */
 import type { Session } from './session-contract.ts';
 
-export type NoticeKind = 'failed' | 'stopped' | 'asked' | 'stuck';
+export type NoticeKind = 'failed' | 'stopped' | 'asked' | 'reminded' | 'stuck';
 
 /** Of an event of a run. */
 export interface Notice {

@@ -1,13 +1,14 @@
 /**
  * What a run tells others by events (docs/triggers.md): `sentinel:{handle}:status` whenever it begins, is held, asks
- * something, goes on or ends, `sentinel:finished:{name}` at its end, and `sentinel:{handle}:stuck` when a model of it
- * turns in circles. They are published by the very statement that stores what they tell of, under a key made of that, so
+ * something, goes on or ends, `sentinel:finished:{name}` at its end, `sentinel:{handle}:reminded` when it still waits for
+ * an answer, and `sentinel:{handle}:stuck` when a model of it turns in circles. They are published by the very statement that stores what they tell of, under a key made of that, so
  * each is published once, however often it is written.
  *
  * A run whose start and end are stored by one statement tells of its end alone: by then nobody can
  * make anything of its start, and a short run costs no more rows.
  */
 import { defined } from '../../../language/defined.ts';
+import type { Question } from '../../../language/events/question.ts';
 import type { RunEvent, RunStatus, Warning } from '../../../language/events/run-event.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
 
@@ -29,11 +30,11 @@ function statusAfter(event: RunEvent): { status: RunStatus; reason?: string; que
     case 'paused':
       return { status: 'paused', reason: event.reason };
     case 'asked': {
-      const { id, kind, message, choices, assignee, approvers, priority } = event.question;
+      const { question } = event;
       return {
         status: 'paused',
-        reason: `waits for an answer: ${message}`,
-        question: { id, kind, choices, assignee, priority, ...defined({ approvers }) },
+        reason: `waits for an answer: ${question.message}`,
+        question: questionOf(question),
       };
     }
     case 'resumed':
@@ -43,6 +44,7 @@ function statusAfter(event: RunEvent): { status: RunStatus; reason?: string; que
     case 'withdrawn':
       return event.open > 0 || event.held ? null : { status: 'running' };
     case 'approved':
+    case 'reminded':
     case 'run-finished':
     case 'step-started':
     case 'step-finished':
@@ -60,11 +62,20 @@ function statusAfter(event: RunEvent): { status: RunStatus; reason?: string; que
   }
 }
 
+const questionOf = ({ id, kind, choices, assignee, approvers, priority }: Question): object => ({
+  id,
+  kind,
+  choices,
+  assignee,
+  priority,
+  ...defined({ approvers }),
+});
+
 const isStuck = (event: RunEvent): event is Warning => event.type === 'warning' && event.code === 'MODEL_STUCK';
 
 /** Whether the event is one for others. */
 export const isTold = (event: RunEvent): boolean =>
-  event.type === 'run-finished' || isStuck(event) || statusAfter(event) !== null;
+  event.type === 'run-finished' || event.type === 'reminded' || isStuck(event) || statusAfter(event) !== null;
 
 const KEY = '@status:';
 
@@ -82,6 +93,11 @@ function changesIn(handle: string, events: readonly RunEvent[]): Change[] {
     if (isStuck(change)) {
       const { key: step, code, message } = change;
       return [{ ...own, event: `sentinel:${handle}:stuck`, data: { handle, step, code, message, at } }];
+    }
+    if (change.type === 'reminded') {
+      const { message, askedAt, reminders } = change.question;
+      const data = { handle, question: questionOf(change.question), message, askedAt, reminders, at };
+      return [{ ...own, event: `sentinel:${handle}:reminded`, data }];
     }
     if (change.type !== 'run-finished') {
       const now = ends && (change.type === 'run-started' || change.type === 'withdrawn') ? null : statusAfter(change);

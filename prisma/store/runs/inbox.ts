@@ -29,6 +29,7 @@ export interface Folded {
         | 'priority'
         | 'askedAt'
         | 'expiresAt'
+        | 'reminders'
       > & { digest: string | null })
     | null;
   /** Null: as they were. */
@@ -60,7 +61,8 @@ export function foldedInbox(events: readonly RunEvent[]): Folded[] {
 function foldInto(rows: Map<string, Folded>, event: RunEvent): void {
   const { seq } = event;
   switch (event.type) {
-    case 'asked': {
+    case 'asked':
+    case 'reminded': {
       const { id, approvals = [], ...item } = event.question;
       rows.set(id, { id, seq, state: 'open', answer: null, item, approvals });
       return;
@@ -152,20 +154,21 @@ function upsert(add: (value: unknown) => string, handle: string, rows: readonly 
     approvers: item?.approvers?.of.map(withoutNul) ?? [],
     atLeast: item?.approvers?.atLeast ?? 1,
     approvals: approvals ?? [],
+    reminders: item?.reminders ?? 0,
     message: withoutNul(item?.message ?? ''),
     assignee: withoutNul(item?.assignee ?? ''),
   }));
-  return `insert into inbox (handle, id, seq, persona, kind, message, priority, choices, show, form, digest, asked_at, expires_at, state, answer, approvers, at_least, approvals)
+  return `insert into inbox (handle, id, seq, persona, kind, message, priority, choices, show, form, digest, asked_at, expires_at, state, answer, approvers, at_least, approvals, reminders)
     select ${add(handle)}, q.id, q.seq, q.assignee, q.kind, q.message, q.priority, q.choices, coalesce(q.show, 'null'::json), q.form, q.digest,
       to_timestamp(q."askedAt" / 1000.0), to_timestamp(q."expiresAt" / 1000.0), q.state, q.answer,
-      array(select json_array_elements_text(q.approvers)), q."atLeast", q.approvals
+      array(select json_array_elements_text(q.approvers)), q."atLeast", q.approvals, q.reminders
     from json_to_recordset(${add(JSON.stringify(values))}::json) as q(id text, seq bigint, assignee text, kind text, message text, priority text,
       choices json, show json, form json, digest text, "askedAt" double precision, "expiresAt" double precision, state text, answer json,
-      approvers json, "atLeast" integer, approvals json)
+      approvers json, "atLeast" integer, approvals json, reminders integer)
     on conflict (handle, id) do update set seq = excluded.seq, persona = excluded.persona, kind = excluded.kind, message = excluded.message,
       priority = excluded.priority, choices = excluded.choices, show = excluded.show, form = excluded.form, digest = excluded.digest,
       asked_at = excluded.asked_at, expires_at = excluded.expires_at, state = excluded.state, answer = excluded.answer,
-      approvers = excluded.approvers, at_least = excluded.at_least, approvals = excluded.approvals
+      approvers = excluded.approvers, at_least = excluded.at_least, approvals = excluded.approvals, reminders = excluded.reminders
     where excluded.seq > inbox.seq`;
 }
 
@@ -187,7 +190,7 @@ interface Row extends Omit<InboxItem, 'askedAt' | 'expiresAt' | 'approvers' | 'a
 
 const COLUMNS = `inbox.handle, inbox.id, inbox.persona, inbox.kind, inbox.message, inbox.priority, inbox.choices, inbox.show, inbox.form,
   inbox.digest, inbox.asked_at as "askedAt", inbox.expires_at as "expiresAt", inbox.state, inbox.answer,
-  inbox.approvers, inbox.at_least as "atLeast", inbox.approvals`;
+  inbox.approvers, inbox.at_least as "atLeast", inbox.approvals, inbox.reminders`;
 
 const toItem = ({ approvers, atLeast, approvals, ...row }: Row): InboxItem => ({
   ...row,

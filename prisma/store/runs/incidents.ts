@@ -90,6 +90,7 @@ function foundIn(event: RunEvent, before: readonly Found[]): Found | null {
     case 'resumed':
     case 'answered':
     case 'approved':
+    case 'reminded':
     case 'expired':
     case 'withdrawn':
     case 'edited':

@@ -27,6 +27,7 @@ const shown: ReadonlySet<RunEvent['type']> = new Set([
   'asked',
   'answered',
   'approved',
+  'reminded',
   'expired',
   'withdrawn',
   'notified',

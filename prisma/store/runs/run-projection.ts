@@ -49,6 +49,7 @@ function projectEvent(projection: RunProjection, event: RunEvent): boolean {
       projection.iterations = event.iterations;
       return true;
     case 'approved':
+    case 'reminded':
     case 'step-started':
     case 'step-finished':
     case 'warning':

@@ -202,6 +202,7 @@ const OF_STEPS: {
       assignee: { fine: [], beyond: ['boss'] },
       approvers: { fine: [], beyond: [{ of: ['boss'], atLeast: 1 }] },
       onTimeout: { fine: ['reject', 'fail'], beyond: ['approve'] },
+      remindAfterMs: free(5_000),
     },
   },
   fail: { step: { type: 'fail', message: 'no' }, keys: { ...COMMON, message: free('never'), code: free('MINE') } },

@@ -92,6 +92,7 @@ const { step, definition } = fc.letrec<{ step: Step; definition: Definition }>((
     merged(
       fc.record({ type: fc.constant('approval'), message: word }),
       maybe('onTimeout', fc.constantFrom('reject', 'fail')),
+      maybe('remindAfterMs', time),
       common,
     ),
   );

@@ -31,6 +31,7 @@ function lineOf(event: RunEvent): string {
     case 'answered':
       return `${event.id} answered ${event.answer.choice}`;
     case 'approved':
+    case 'reminded':
     case 'expired':
     case 'withdrawn':
       return `${event.id} ${event.type}`;

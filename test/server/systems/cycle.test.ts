@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { JsonObject } from '../../../language/json.ts';
 import { root } from '../../project/tree.ts';
 import type { Reply } from '../../models/wires/double.ts';
+import { SentinelClient } from '../../../client/client.ts';
 import { Harness, until } from '../harness/harness.ts';
 import { ModelDouble, says } from '../harness/models/model-double.ts';
 import { expectFirstExample } from './page-shell.ts';
@@ -205,4 +206,56 @@ test('what is said to a rejected changeset reaches the next plan, and what fails
   expect(JSON.parse(out)).toMatchObject({
     result: [{ content: { success: false, goal: GOAL } }, expect.anything(), expect.anything()],
   });
+}, 240_000);
+
+test('an equal answer again changes nothing, another is refused, and none counts for another changeset or too late', async () => {
+  const { folder, git } = todo();
+  const other = [{ operation: 'MODIFY', path: 'cli.js', content: 'process.exit(1);\n' }];
+  proposals.push(other, right);
+  await begin(folder, 'answers', '--context', ...FILES);
+  await answer('answers', 'context', 'approve');
+  const id = await asked('answers', 'changeset');
+  const client = new SentinelClient({ env: harness.env });
+  try {
+    const first = await client.question('answers', id);
+    expect(first.message).toContain('wants to change 1 file (modifies 1)');
+    expect(JSON.stringify(first.show)).toContain('+process.exit(1);');
+    for (const verb of [['inbox', 'show', 'answers'], ['status', 'answers'], ['inbox']]) {
+      const { out } = await harness.command(...verb);
+      expect(out, verb.join(' ')).toMatch(/\| \+process\.exit\(1\);/);
+    }
+    const state = await harness.command('cycle', 'status', '--json');
+    expect(state.code, state.err).toBe(0);
+    await answer('answers', 'changeset', 'reject', '--note', 'it only ends');
+    const again = await harness.command('answer', 'answers', id, 'reject', '--note', 'it only ends');
+    expect(again).toMatchObject({ code: 0 });
+    expect(again.out).toContain('was answered before: reject');
+    const late = await harness.command('answer', 'answers', id, 'approve');
+    expect(late).toMatchObject({ code: 1, out: '' });
+    expect(late.err).toContain('was answered before: reject');
+    await expect(client.answer('answers', { id, choice: 'approve', by: 'ada' })).rejects.toMatchObject({
+      code: 'ANSWERED_ALREADY',
+    });
+    const next = await asked('answers', 'changeset');
+    expect(next).not.toBe(id);
+    const digest = String(first.digest);
+    await expect(client.answer('answers', { id: next, choice: 'approve', by: 'ada', digest })).rejects.toMatchObject({
+      code: 'ANSWER_REFUSED',
+    });
+    expect(await harness.command('answer', 'answers', next, 'approve', '--digest', digest.slice(0, 12))).toMatchObject({
+      code: 1,
+    });
+    expect(git('status', '--porcelain')).toBe('');
+    await harness.command('stop', 'answers');
+    await harness.result('answers');
+    expect((await statesOf(folder)).at(-1)).toBe('IDLE');
+    expect(await harness.command('answer', 'answers', next, 'approve')).toMatchObject({ code: 1, out: '' });
+    await expect(client.answer('answers', { id: next, choice: 'approve', by: 'ada' })).rejects.toMatchObject({
+      code: 'QUESTION_UNKNOWN',
+    });
+    expect(git('status', '--porcelain')).toBe('');
+    expect(git('log', '--format=%s')).toBe('first\n');
+  } finally {
+    await client.close();
+  }
 }, 240_000);

@@ -57,6 +57,12 @@ const asked = (seq: number, id: string): RunEvent => ({
   },
 });
 
+function reminded(seq: number, id: string): RunEvent {
+  const event = asked(seq, id);
+  if (event.type !== 'asked') throw new Error('bug: it asks');
+  return { ...event, type: 'reminded', id, question: { ...event.question, reminders: 1 } };
+}
+
 const delivery = (id: string): NewDelivery => ({
   id,
   handle: 'told',
@@ -92,6 +98,8 @@ test('an event is told of once, also where it is written again; the end of a nes
   const { events, cursors } = opened.store;
   await cursors.open(CURSOR);
   await events.append('told', [asked(1, 'steps.0@1'), asked(2, 'steps.1@1:stuck'), stuck(3), failed(4)]);
+  await events.append('told/inner', [reminded(9, 'steps.0@1')]);
+  await events.append('told/inner', [reminded(9, 'steps.0@1')]);
   await events.append('told', [asked(1, 'steps.0@1'), stuck(3)]);
   await events.append('told/inner', [asked(1, 'steps.0@1'), stuck(2), failed(3)]);
   expect(await noted()).toEqual([
@@ -99,6 +107,7 @@ test('an event is told of once, also where it is written again; the end of a nes
     'told 2 stuck',
     'told 3 stuck',
     'told 4 failed',
+    'told/inner 9 reminded',
     'told/inner 1 asked',
     'told/inner 2 stuck',
   ]);

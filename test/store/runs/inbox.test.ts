@@ -56,6 +56,28 @@ test('a question is open until it is settled, and settling stands when the event
   ]);
 });
 
+test('a reminder leaves a question open and counts; after the answer it changes nothing', async () => {
+  const { events, inbox } = opened.store;
+  const reminded = (seq: number, reminders: number): RunEvent => ({
+    type: 'reminded',
+    seq,
+    at: 2,
+    key: 'a@1',
+    id: 'a@1',
+    question: question('a@1', { reminders, remindAfterMs: 5 }),
+  });
+  await events.append('reminded', [asked(1, 'a@1'), reminded(2, 1)]);
+  expect(await inbox.list({ handle: 'reminded' })).toMatchObject([{ state: 'open', reminders: 1, digest: 'd1' }]);
+  await events.append('reminded', [reminded(4, 2)]);
+  await events.append('reminded', [reminded(2, 1)]);
+  expect(await inbox.list({ handle: 'reminded' })).toMatchObject([{ state: 'open', reminders: 2 }]);
+  expect(await events.takeBack('reminded', 4, 1)).toBe(true);
+  expect(await inbox.list({ handle: 'reminded' })).toMatchObject([{ state: 'open', reminders: 1 }]);
+  await events.append('reminded', [answered(5, 'a@1')]);
+  await events.append('reminded', [reminded(2, 1)]);
+  expect(await inbox.list({ handle: 'reminded' })).toEqual([]);
+});
+
 test('asked and answered in one batch is answered; asked again as something else is open again', async () => {
   const { events, inbox } = opened.store;
   await events.append('r2', [asked(1, 'a@1'), answered(2, 'a@1')]);
