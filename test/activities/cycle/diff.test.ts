@@ -67,9 +67,9 @@ test('a change of line ends alone is a change', () => {
   expect(diffOf(files)).toContain('-one\n+one\r');
 });
 
-describe('bounds', () => {
-  const lines = (count: number): string => Array.from({ length: count }, (_, n) => `line ${n}\n`).join('');
+const lines = (count: number): string => Array.from({ length: count }, (_, n) => `line ${n}\n`).join('');
 
+describe('bounds', () => {
   test('a long file is cut, and says so', () => {
     create('long.txt', lines(10_000));
     const shown = diffOf(files).split('\n');

@@ -56,16 +56,17 @@ test('a question is open until it is settled, and settling stands when the event
   ]);
 });
 
+const reminded = (seq: number, reminders: number): RunEvent => ({
+  type: 'reminded',
+  seq,
+  at: 2,
+  key: 'a@1',
+  id: 'a@1',
+  question: question('a@1', { reminders, remindAfterMs: 5 }),
+});
+
 test('a reminder leaves a question open and counts; after the answer it changes nothing', async () => {
   const { events, inbox } = opened.store;
-  const reminded = (seq: number, reminders: number): RunEvent => ({
-    type: 'reminded',
-    seq,
-    at: 2,
-    key: 'a@1',
-    id: 'a@1',
-    question: question('a@1', { reminders, remindAfterMs: 5 }),
-  });
   await events.append('reminded', [asked(1, 'a@1'), reminded(2, 1)]);
   expect(await inbox.list({ handle: 'reminded' })).toMatchObject([{ state: 'open', reminders: 1, digest: 'd1' }]);
   await events.append('reminded', [reminded(4, 2)]);

@@ -10,6 +10,8 @@ const openHarness = useHarnesses();
 
 const remindAfterMs = 3_000;
 
+const reminded = (events: readonly RunEvent[]) => events.filter((event) => event.type === 'reminded');
+
 test('a reminder outlasts its worker, is shown, and does not come after the answer', async () => {
   const harness = await openHarness();
   const first = await harness.startWorker();
@@ -24,7 +26,6 @@ test('a reminder outlasts its worker, is shown, and does not come after the answ
   await first.kill9();
   await passed(remindAfterMs + 500);
   await harness.startWorker();
-  const reminded = (events: RunEvent[]) => events.filter((event) => event.type === 'reminded');
   await until(async () => reminded(await harness.events(handle)).length > 0);
   const [item] = await harness.store.inbox.list({ handle });
   expect(item).toMatchObject({ state: 'open', message: 'Go on?', choices: ['approve', 'reject', 'abort'] });
@@ -43,5 +44,5 @@ test('a reminder outlasts its worker, is shown, and does not come after the answ
   const { out: trace } = await harness.command('trace', handle);
   expect(trace).toMatch(/\? steps\.0@1 still asks tester, after \d/);
   const { out: published } = await harness.command('events', `sentinel:${handle}:reminded`, '--json');
-  expect(published).toContain('"reminders":1');
+  expect(published).toMatch(/"reminders": 1\b/);
 });
