@@ -154,7 +154,7 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
         const context = await contextOf(parts);
         const { run, key, attempt } = context;
         const { event: name, data } = request;
-        if (attempt === 1) await parts.days?.begin({ persona: run.persona, key });
+        if (attempt === 1) await parts.days?.begin({ persona: run.persona, handle: run.handle, key });
         return once(store, context, (session) => publishEvent(store, session, { handle: run.handle, key, name, data }));
       }),
   };
@@ -182,7 +182,7 @@ async function shell(parts: ActivityParts, request: ShellRequest, known: KnownCo
   if (!isCancelled) {
     const isHandedOver = begun > 0 && attempt === 1;
     const context = { ...known, attempt: attempt + begun, isHandedOver };
-    if (context.attempt === 1) await parts.days?.begin({ persona: run.persona, key });
+    if (context.attempt === 1) await parts.days?.begin({ persona: run.persona, handle: run.handle, key });
     return beating(context, () => runLine(request, context, parts.checkpoints));
   }
   await parts.kept?.end(run.handle, key);

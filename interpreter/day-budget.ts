@@ -8,17 +8,17 @@
 import type { Walking } from './drive.ts';
 import type { Gate, Strand } from './host.ts';
 import { away } from './places.ts';
-import { heldMs, record, type Walk } from './walk-state.ts';
+import { lineGoesOn, lineStands } from './stillness.ts';
+import { record, type Walk } from './walk-state.ts';
 
 export const DAY_SPENT = 'PERSONA_BUDGET_SPENT';
 
 /** `frame`: remembers until when the wait was said to last, also where the run continues as new in it. */
 export function* waitForDay(walk: Walk, strand: Strand, key: string, frame: { restsUntil?: number }): Walking<Gate> {
   const { position, host } = walk;
-  position.day ??= { since: host.now(), held: heldMs(walk), lines: 0 };
-  position.day.lines += 1;
+  lineStands(walk);
   const tell = (until: number, why: string): void => {
-    if (position.day !== undefined) position.day.until = until;
+    if (position.still !== undefined) position.still.until = until;
     if (frame.restsUntil === until) return;
     frame.restsUntil = until;
     say(walk, key, until, `is waiting for ${budgetOf(walk)} until ${new Date(until).toISOString()}: ${why}`);
@@ -35,7 +35,7 @@ export function* waitForDay(walk: Walk, strand: Strand, key: string, frame: { re
     delete frame.restsUntil;
     return 'go';
   } finally {
-    settle(walk);
+    lineGoesOn(walk);
   }
 }
 
@@ -65,14 +65,4 @@ function say(walk: Walk, key: string, until: number, what: string): void {
     until,
     waitsFor: budgetOf(walk),
   });
-}
-
-/** Once no line waits, the time of the wait is time that the run was held, with the pauses in it. */
-function settle({ position, host }: Walk): void {
-  const { day, paused } = position;
-  if (day === undefined) return;
-  day.lines -= 1;
-  if (day.lines > 0) return;
-  position.pausedMs = day.held + Math.max(0, (paused?.since ?? host.now()) - day.since);
-  delete position.day;
 }

@@ -2,6 +2,7 @@
  * What a step asks of the world, what the world answers, and what a line of execution comes to: values that
  * the walk, its host and the position share.
  */
+import type { Stillness, ToldAround } from './holds.ts';
 import type { Catalogue } from '../language/catalogue.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import type { ItemsEnd, StepUsage } from '../language/events/run-event.ts';
@@ -355,22 +356,12 @@ export interface PersonaPlace {
   ahead?: number;
 }
 
-/** The wait of a run for the day on which its persona has budget again. */
-export interface DayWait {
-  since: number;
-  /** How long the run had been held when it began. */
-  held: number;
-  /** How many of its lines wait. */
-  lines: number;
-  until?: number;
-}
-
 /** How the run stands among those of its persona. */
 export interface WithOthers {
   /** Of one that takes a place of its persona, while it has one or waits for it. */
   place?: PersonaPlace;
-  /** While its persona has used what it may use in a day. */
-  day?: DayWait;
+  still?: Stillness;
+  toldAround?: ToldAround;
 }
 
 /** Where a step stands: its path, the passes open around it, and the key made of both. */

@@ -16,6 +16,25 @@ export interface Hold {
   around?: 'alone' | 'besides';
 }
 
+/** While no time of a run passes although it is not held. */
+export interface Stillness {
+  since: number;
+  /** How long the run had been held when it began. */
+  held: number;
+  /** How many of its lines wait for a day on which its persona has budget again, and until when. */
+  lines: number;
+  until?: number;
+  /** A nested run that it waits for stands still. */
+  withNested?: true;
+}
+
+/** What a nested run has told the run around it, the last time. */
+export interface ToldAround {
+  /** Counts what it has told. */
+  word: number;
+  isStill: boolean;
+}
+
 export const holdOf = (reason: string, since: number, by?: string): Hold => ({
   reason,
   since,

@@ -51,6 +51,8 @@ export interface RunInput {
   /** 1 for a run of its own, one more for each nesting. */
   depth: number;
   parent: string | null;
+  /** The run around it waits for its end, and stands still with it (stillness.ts). */
+  awaited?: true;
   startedAt: number;
   /** Values of the environment variables that the definitions list, read when the run was started. */
   env?: { [name: string]: string };

@@ -20,8 +20,11 @@ export function stepKey(path: string, passes: readonly number[]): string {
 
 const IN_CLEAN_UP = /(?:^|\.)always(?:\.|@)/;
 
-/** Whether a step, or what it asks for, belongs to a clean-up. */
-export const isInCleanUp = (key: string): boolean => IN_CLEAN_UP.test(definitionPath(key));
+/** Whether a step, or what it asks for, belongs to a clean-up of its run, or to a nested run that one has started. */
+export const isInCleanUp = (handle: string, key: string): boolean => {
+  const [, ...around] = handle.split('/');
+  return [...around, key].some((one) => IN_CLEAN_UP.test(definitionPath(one)));
+};
 
 /** The step that asks a question; empty for those of the run itself, whose ids are no key. */
 export const keyOfQuestion = (id: string): string => (id.includes('@') ? (id.split(':')[0] ?? '') : '');

@@ -18,7 +18,7 @@ import { openIn, type LoopFrame, type Tally } from './position.ts';
 import { entriesFor } from '../language/catalogue.ts';
 import type { SentinelStep, Step } from '../language/model.ts';
 import { defined } from '../language/defined.ts';
-import { isCancelled, type RunInput, type Strand } from './host.ts';
+import { isCancelled, shieldOf, type RunInput, type Strand } from './host.ts';
 import type { Walk } from './walk-state.ts';
 import { limitsOf, runningMs } from './limits.ts';
 import type { Allowed } from './verdict.ts';
@@ -156,14 +156,16 @@ function tallyFor({ input: { definition }, position: { tally } }: Walk): Tally {
 
 /** A nested run seen from its parent: what it starts with, and what its end means to the step. */
 
-export function nestedInput(walk: Walk, effect: NestedEffect): RunInput {
+export function nestedInput(walk: Walk, strand: Strand, effect: NestedEffect): RunInput {
   const { input } = walk;
   const library = { ...effect.library, ...input.library };
   // It is at work in the place of the run around it.
-  const { unset: _unset, root: _root, forks: _forks, places: _places, ...own } = input;
+  const { unset: _unset, root: _root, forks: _forks, places: _places, awaited: _awaited, ...own } = input;
+  const isAwaited = effect.wait && shieldOf(strand) === null;
   return {
     ...own,
     ...defined({ unset: effect.unset, root: effect.root, forks: effect.forks }),
+    ...(isAwaited ? { awaited: true } : {}),
     handle: `${input.handle}/${effect.key}`,
     definition: effect.definition,
     definitionHash: '',

@@ -29,7 +29,7 @@ const awaitsPlace = ({ place }: Walk['position']): boolean => place !== undefine
 
 /** Whether no time of the run's limits passes now. */
 export const standsStill = (position: Walk['position']): boolean =>
-  position.paused !== null || position.day !== undefined || awaitsPlace(position);
+  position.paused !== null || position.still !== undefined || awaitsPlace(position);
 
 /** Waits for what others do. Where all lines do, the place is left. */
 export function* idle<End>(walk: Walk, pending: () => Promise<End>): Walking<End> {

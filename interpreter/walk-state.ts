@@ -78,9 +78,9 @@ export function rootStrand(walk: Walk): Strand {
   return { path: '', passes: [], frame: { loop }, own, outer: [], cancelled: false, within: null };
 }
 
-/** How long the run has been held so far, also while it is, or waits for its place or a day. */
-export function heldMs({ position: { pausedMs, paused, place, day }, host }: Walk): number {
+/** How long the run has been held so far, also while it is, waits for its place, or stands still. */
+export function heldMs({ position: { pausedMs, paused, place, still }, host }: Walk): number {
   if (place?.since !== undefined) return (place.held ?? 0) + Math.max(0, host.now() - place.since);
-  if (day !== undefined) return day.held + Math.max(0, host.now() - day.since);
+  if (still !== undefined) return still.held + Math.max(0, host.now() - still.since);
   return pausedMs + (paused === null ? 0 : host.now() - paused.since);
 }

@@ -7,7 +7,7 @@
  *      that other segments have not committed yet a segment knows nothing. A worker that is lost between the count of a
  *      step and its claim leaves it counted twice, one that is lost before the count leaves it uncounted.
  * - D2 Dollars and tokens are known when a turn has ended. What is under way when they are spent goes on.
- * - D3 A clean-up (`always`) is not held back; a nested run that it starts is.
+ * - D3 A clean-up (`always`) is not held back, nor is a nested run that it starts.
  * - D4 Of a persona without a budget one small read in a second is made, whatever its runs do.
  */
 import type { DayBudget, DayUse, PersonaDayStore } from '../../prisma/store/contract/persona-contract.ts';
@@ -26,11 +26,13 @@ const REMEMBERED_MAX = 1_000;
 /** Who begins what. */
 export interface Begins {
   persona: string;
+  handle: string;
   key: string;
 }
 
 /** Of a turn. */
 export interface HeldToDay {
+  run: { handle: string };
   /** The key of who asks. */
   asker: string;
   /** The persona whose budget of a day it is held to. Absent: what asks has begun. */
@@ -64,8 +66,8 @@ export class DayBudgets {
   }
 
   /** Throws what holds a turn back, unless it is under way. */
-  async hold({ heldTo, asker }: HeldToDay, isUnderWay: () => Promise<boolean>): Promise<void> {
-    if (heldTo === undefined || isInCleanUp(asker)) return;
+  async hold({ heldTo, run, asker }: HeldToDay, isUnderWay: () => Promise<boolean>): Promise<void> {
+    if (heldTo === undefined || isInCleanUp(run.handle, asker)) return;
     const found = await this.#look(heldTo);
     const failure = found === null ? null : heldBack(heldTo, found);
     if (failure !== null && !(await isUnderWay())) throw failure;
@@ -73,10 +75,10 @@ export class DayBudgets {
 
   /** Counts a step that begins, or throws what holds it back. */
   async begin(begins: Begins): Promise<void> {
-    const { persona, key } = begins;
+    const { persona, handle, key } = begins;
     const found = await this.#look(persona);
     if (found === null) return;
-    const isFree = isInCleanUp(key);
+    const isFree = isInCleanUp(handle, key);
     const failure = isFree ? null : heldBack(persona, found);
     if (failure !== null) throw failure;
     const { budget, day } = found;
@@ -99,9 +101,9 @@ export class DayBudgets {
   }
 
   /** What was read a while ago lets begin, but holds nothing back. */
-  async #checked({ persona, key }: Begins, rows: WaitingRows): Promise<Found | null> {
+  async #checked({ persona, handle, key }: Begins, rows: WaitingRows): Promise<Found | null> {
     const found = await this.#lookQuickly(persona, QUICK_MS);
-    if (found === null || isInCleanUp(key) || heldBack(persona, withRows(found, rows)) === null) return found;
+    if (found === null || isInCleanUp(handle, key) || heldBack(persona, withRows(found, rows)) === null) return found;
     const now = await this.#lookQuickly(persona, 0);
     const failure = now === null ? null : heldBack(persona, withRows(now, rows));
     if (failure !== null) throw failure;

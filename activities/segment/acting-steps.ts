@@ -33,9 +33,9 @@ export function actingSteps(parts: ActingParts): ActingSteps {
   const { store, kept, checkpoints, days, beginsInSegments = true } = parts;
   return {
     canBegin: (effect) => (kept === undefined || !beginsInSegments ? Promise.resolve(false) : canBeKept(effect)),
-    async mayBegin({ persona }, { key }) {
+    async mayBegin({ persona, handle }, { key }) {
       try {
-        await days?.begin({ persona, key });
+        await days?.begin({ persona, handle, key });
         return true;
       } catch (error) {
         // Its activity is held back in the same way, and the run waits there.

@@ -43,7 +43,7 @@ export interface QuickParts {
 export function quickSteps({ store, registry, runs, limiter, days, around = unwatched }: QuickParts): QuickSteps {
   return {
     async perform(input, session, effect, rows) {
-      const begins = { persona: input.persona, key: effect.key };
+      const begins = { persona: input.persona, handle: input.handle, key: effect.key };
       await days?.check(begins, rows);
       switch (effect.type) {
         case 'command': {

@@ -31,7 +31,7 @@ export type KnownContext = CommandContext & { secrets: Secrets };
 /** When it is its turn: nothing of it has happened before. */
 export async function performCommand(parts: CommandParts, asked: Commanded, context: KnownContext): Promise<Json> {
   const { run, key, timeoutMs, signal, attempt } = context;
-  const begins = { persona: run.persona, key };
+  const begins = { persona: run.persona, handle: run.handle, key };
   // What its rate limit holds back has not begun.
   if (attempt === 1) await parts.days?.check(begins);
   const work = async (): Promise<Json> => {

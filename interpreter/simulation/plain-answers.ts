@@ -10,15 +10,25 @@ import { readStarted, referring, type Handed, type StartedProgram } from '../../
 import { KeepingNoLines, type Resolved } from '../host.ts';
 import type { Verdict } from '../verdict.ts';
 import { Scope } from './simulation.ts';
+import type { ToldNested } from './told-nested.ts';
+import type { Walk } from '../walk-state.ts';
 import type { Library, World } from './world.ts';
 
-export class PlainAnswers extends KeepingNoLines {
+export abstract class PlainAnswers extends KeepingNoLines {
   protected readonly world: World;
+  abstract walk: Walk;
+  protected told?: ToldNested;
   readonly judgedLast = new Map<string, readonly Verdict[]>();
 
   constructor(world: World) {
     super();
     this.world = world;
+  }
+
+  /** The step's key, behind the keys of the nested runs that lead to it. */
+  keyOf(key: string): string {
+    const [, ...nested] = this.walk.input.handle.split('/');
+    return [...nested, key].join('/');
   }
 
   override judged(key: string, verdicts: readonly Verdict[]): void {
@@ -35,7 +45,7 @@ export class PlainAnswers extends KeepingNoLines {
     return { ended: simulation.within(scope, walk), cancel: () => scope.cancel() };
   }
 
-  suspended = (): void => undefined;
+  suspended = (): void => this.told?.tell();
 
   performs(): boolean {
     return true;

@@ -48,6 +48,7 @@ import { runScriptedAgent } from './scripted-agent.ts';
 import { makeScriptedEdit, makeScriptedTell } from './scripted-edit.ts';
 import { replyTo, type Interruption } from './script.ts';
 import { Scope, Waking } from './simulation.ts';
+import { ToldNested } from './told-nested.ts';
 import type { World } from './world.ts';
 
 export type { Mode, SegmentAsked, World } from './world.ts';
@@ -76,11 +77,16 @@ export class ScriptedHost extends PlainAnswers implements Host {
   /** Patterns of events that are waited for, by the keys of those who wait. */
   readonly awaited = new Map<string, string>();
 
-  constructor(world: World, input: RunInput) {
+  constructor(world: World, input: RunInput, around?: ScriptedHost) {
     super(world);
     this.walk = this.walkFrom(input, firstPosition(input.startedAt));
     this.since = world.board.head;
     this.waking = new Waking(world.simulation);
+    this.told = new ToldNested(
+      () => this.walk,
+      around?.told,
+      () => this.waking.wake(),
+    );
     const times = new BoundScopes(world.simulation, this.waking, () => standsStill(this.walk.position));
     this.bound = (...bounded) => times.bound(...bounded);
     this.isLate = (...timed) => times.isLate(...timed);
@@ -101,7 +107,7 @@ export class ScriptedHost extends PlainAnswers implements Host {
 
   private async walkToEnd(): Promise<Flow> {
     for (;;) {
-      const flow = await drive(walkRun(this.walk), () => undefined);
+      const flow = await drive(walkRun(this.walk), this.suspended);
       if (flow.kind !== 'yield') return flow;
       this.continued += 1;
       this.yielding = false;
@@ -109,12 +115,6 @@ export class ScriptedHost extends PlainAnswers implements Host {
       this.walk = this.walkFrom(throughJson(this.walk.input), throughJson(this.walk.position));
       this.stepsBefore = this.walk.position.steps;
     }
-  }
-
-  /** The step's key, behind the keys of the nested runs that lead to it. */
-  keyOf(key: string): string {
-    const [, ...nested] = this.walk.input.handle.split('/');
-    return [...nested, key].join('/');
   }
 
   gate(strand: Strand, key: string, step: Step, isOpen: boolean): Gate | Promise<Gate> {
@@ -257,7 +257,7 @@ export class ScriptedHost extends PlainAnswers implements Host {
 
   /** The same answers as a child workflow's. */
   private async runNested(strand: Strand, effect: NestedEffect, scope: Scope): Promise<Reply> {
-    const child = new ScriptedHost(this.world, nestedInput(this.walk, effect));
+    const child = new ScriptedHost(this.world, nestedInput(this.walk, strand, effect), this);
     if (shieldOf(strand) === null) this.children.add(child);
     const running = child.run();
     if (!effect.wait) {
@@ -267,6 +267,7 @@ export class ScriptedHost extends PlainAnswers implements Host {
     scope.onCancel(() => child.cancel());
     const result = await running;
     this.children.delete(child);
+    this.told?.ended(child.walk);
     if (scope.cancelled) return { ok: false, cancelled: true, ...defined({ usage: result.spent }) };
     return nestedReply(effect.key, result);
   }

@@ -31,7 +31,15 @@ interface Times {
 export function freshPosition(old: Position, times: Times): Position {
   const { takenAt } = times;
   // The new run takes places and waits for days of its own, and messages are sent to it anew.
-  const { cleanUp, group: _group, place: _place, day: _day, taken: _taken, ...kept } = throughJson(old);
+  const {
+    cleanUp,
+    group: _group,
+    place: _place,
+    still: _still,
+    toldAround: _told,
+    taken: _taken,
+    ...kept
+  } = throughJson(old);
   renewLoop(kept.loop, times);
   if (cleanUp !== undefined) renewCleanUp(cleanUp, times);
   return {
@@ -57,9 +65,9 @@ function withoutTime({ 'more.timeoutMs': _more, ...extensions }: Position['exten
   return { ...extensions, timeoutMs: 0 };
 }
 
-function heldUntil({ pausedMs, paused, place, day }: Position, at: number): number {
+function heldUntil({ pausedMs, paused, place, still }: Position, at: number): number {
   if (place?.since !== undefined) return (place.held ?? 0) + at - place.since;
-  if (day !== undefined) return day.held + at - day.since;
+  if (still !== undefined) return still.held + at - still.since;
   return pausedMs + (paused === null ? 0 : at - paused.since);
 }
 

@@ -18,6 +18,7 @@ import type { RunEvent, RunStatus } from '../../language/events/run-event.ts';
 import { inlineBytesMax } from '../../language/limits.ts';
 import { CHECK_FORM } from '../../interpreter/contract.ts';
 import { answerOptions } from './activity-options.ts';
+import { Around } from './around.ts';
 import { waitsFor } from './details.ts';
 import { Agents } from './recording.ts';
 import {
@@ -72,8 +73,7 @@ export class Control {
   /** How often the run was told that an event it waits for may be there. */
   heard = 0;
   readonly current = new Map<string, string>();
-  /** Handles of nested runs that are under way and awaited. */
-  readonly nested = new Set<string>();
+  readonly around: Around;
   private readonly recent: RunEvent[] = [];
   private readonly walk: Walk;
   readonly updates: Updates;
@@ -83,6 +83,7 @@ export class Control {
   constructor(walk: Walk) {
     this.agents = new Agents(walk.input.handle);
     this.walk = walk;
+    this.around = new Around(walk);
     this.admission = new Admission(walk);
     this.updates = new Updates(walk, this.admission);
   }
@@ -256,6 +257,7 @@ export class Control {
       },
     );
     this.listenToSignals();
+    this.around.listen(this.admission);
     setHandler(defineQuery<RunState>(QUERIES.status), () => this.state(), { description: 'What the run is doing' });
     setHandler(defineQuery<RunEvent[]>(QUERIES.trace), () => [...this.recent], { description: 'Its latest events' });
     setHandler(defineQuery<ReturnType<Messages['position']>>(QUERIES.position), () => this.walk.position, {
@@ -377,7 +379,7 @@ export class Control {
   private tellNested(verb: ControlVerb, extendsLimits = false): void {
     const { position } = this.walk;
     position.saidToNested = (position.saidToNested ?? 0) + 1;
-    for (const handle of [...this.nested, ...position.detached]) {
+    for (const handle of [...this.around.nested, ...position.detached]) {
       getExternalWorkflowHandle(workflowIdOf(handle))
         .signal(
           SIGNALS.control,

@@ -18,13 +18,13 @@ export function detailsOf({ status, iteration, steps, current, reason }: RunStat
 
 /** What holds the run, as a person reads it; null where nothing does. */
 export function waitsFor({ position, input }: Walk): string | null {
-  const { paused, questions, group, place, day } = position;
+  const { paused, questions, group, place, still } = position;
   if (paused !== null) return paused.reason;
   const [first, ...others] = questions;
   if (first !== undefined)
     return `waits for an answer: ${first.message}${others.length === 0 ? '' : ` (and ${others.length} more)`}`;
   if (group?.behind !== undefined) return groupWords({ group: group.name, state: 'waiting', holder: group.behind });
-  if (place?.ahead === undefined) return day?.until === undefined ? null : dayWords(input.persona, day.until);
+  if (place?.ahead === undefined) return still?.until === undefined ? null : dayWords(input.persona, still.until);
   return groupWords({ of: 'persona', group: input.persona, state: 'waiting', ahead: place.ahead });
 }
 

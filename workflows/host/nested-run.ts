@@ -42,7 +42,7 @@ async function performNested(walk: Walk, control: Control, strand: Strand, effec
   const limits = { ...effect.limits, timeoutMs: shorter(effect.limits.timeoutMs, nestedMs(walk, strand, effect.wait)) };
   // What is said to the run stops at a clean-up, and so at the runs that it starts.
   const isShielded = shieldOf(strand) !== null;
-  const input = nestedInput(walk, { ...effect, limits });
+  const input = nestedInput(walk, strand, { ...effect, limits });
   const start = (): Promise<ChildWorkflowHandle<Child>> =>
     startChild<Child>(WORKFLOW_TYPE, {
       workflowId: workflowIdOf(input.handle),
@@ -60,13 +60,13 @@ async function performNested(walk: Walk, control: Control, strand: Strand, effec
     if (!isShielded) await catchUp(walk, child);
     return { ok: true, value: { handle: input.handle } };
   }
-  if (!isShielded) control.nested.add(input.handle);
+  if (!isShielded) control.around.nested.add(input.handle);
   try {
     if (!isShielded) await catchUp(walk, child);
     const ended = await nestedResult(effect.key, child.result());
     return 'ok' in ended ? ended : nestedReply(effect.key, ended);
   } finally {
-    control.nested.delete(input.handle);
+    control.around.ended(input.handle);
   }
 }
 

@@ -387,6 +387,8 @@ export class TemporalHost extends LocalAnswers implements Host {
   }
 
   suspended(): void {
+    // What goes on in the next history has stood still meanwhile.
+    if (!this.waiting.isYielding() && this.control.ended === null) this.control.around.tell();
     if (this.recording.send()) setCurrentDetails(detailsOf(this.control.state(), this.walk.position));
   }
 

@@ -6,6 +6,7 @@ import type { Question } from '../../language/events/question.ts';
 import type { RunEvent, RunStatus } from '../../language/events/run-event.ts';
 import type { AnswerReply, AnswerRequest } from '../../interpreter/questions.ts';
 import type { EditReply, EditRequest, StepList } from '../../interpreter/edits.ts';
+import type { ToldAround } from '../../interpreter/holds.ts';
 import type { Position, Telling } from '../../interpreter/position.ts';
 import type { TellReply, TellRequest } from '../../interpreter/models/telling.ts';
 
@@ -26,8 +27,11 @@ export const EDIT = 'edit';
 /** Tells the model of a step that is under way something, before its next turn. */
 export const TELL = 'tell';
 
-/** `control`: between a parent and its nested runs. `event`: one that the run waits for may be there. */
-export const SIGNALS = { control: 'control', event: 'event' } as const;
+/**
+ * `control`: from a run to those nested in it. `nested`: the way back, from a nested run that stands still or goes on.
+ * `event`: one that the run waits for may be there.
+ */
+export const SIGNALS = { control: 'control', nested: 'nested', event: 'event' } as const;
 
 /** What the failure of a query says that came before the run's task was done. */
 export const NOT_YET = 'the run has not come to what happened last; ask again';
@@ -69,6 +73,7 @@ export interface Messages {
   tell(request: TellRequest): TellReply;
   /** `word` numbers what the parent says, for nested runs to tell what came too late. */
   control(verb: ControlVerb, word?: number, extendsLimits?: boolean): void;
+  nested(handle: string, told: ToldAround): void;
   event(): void;
   status(): RunState;
   /** The latest events recorded by the workflow itself; the store has all. */

@@ -27,8 +27,8 @@ export interface StartInput {
   library?: { [name: string]: Definition };
   /** The commands that these definitions name. */
   catalogue?: Catalogue;
-  /** For a run that a step of another one started: how deep it is, and the limits it inherits. `parent`: where it is nested in that one; `unset`: names of the runs around that have no value. */
-  nested?: Inheritance & { parent?: string; unset?: string[] };
+  /** For a run that a step of another one started: how deep it is, and the limits it inherits. `parent`: where it is nested in that one, and `awaited` where that waits for its end; `unset`: names of the runs around that have no value. */
+  nested?: Inheritance & { parent?: string; awaited?: true; unset?: string[] };
   /** What is to hold for its actions besides the policies that it inherits. */
   policies?: Policy[];
   /** Values of the environment variables that the definitions list. */
@@ -73,7 +73,7 @@ export function runInputOf(start: StartInput, handle: string, startedAt: number)
     depth: nested?.depth ?? 1,
     parent: nested?.parent ?? null,
     startedAt,
-    ...(nested?.unset === undefined ? {} : { unset: nested.unset }),
+    ...defined({ unset: nested?.unset, awaited: nested?.awaited }),
     ...defined({ env, continueEvery, places, level, root, forks }),
   };
 }
@@ -84,7 +84,7 @@ const withPolicies = (limits: RunLimits, own: Policy[]): RunLimits =>
 /** The way back: what a nested run, or the same run continued as new, starts with. */
 export function startInputOf(input: RunInput, inherited: RunLimits): StartInput {
   const { definition, definitionHash, project, persona, base, library, catalogue } = input;
-  const { parent, depth, unset, env, continueEvery, places, root, forks } = input;
+  const { parent, depth, unset, awaited, env, continueEvery, places, root, forks } = input;
   const nested =
     parent === null && depth === 1
       ? undefined
@@ -92,7 +92,7 @@ export function startInputOf(input: RunInput, inherited: RunLimits): StartInput 
           ...(parent === null ? {} : { parent }),
           depth,
           limits: inherited,
-          ...defined({ unset }),
+          ...defined({ unset, awaited }),
         };
   return withoutEmpty({
     definition,

@@ -3,12 +3,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Definition, Step } from '../../../language/model.ts';
+import type { Position } from '../../../interpreter/position.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import { dayAt } from '../../../language/references/days.ts';
 import { perform } from '../../../operations/perform.ts';
 import type { RunPort } from '../../../operations/command.ts';
 import { runController } from '../../../runs/run-controller.ts';
 import { builtInRegistry } from '../../../systems/built-in.ts';
+import { QUERIES } from '../../../workflows/messages/messages.ts';
 import { once } from '../harness/definitions.ts';
 import { Harness, until } from '../harness/harness.ts';
 import { answers, calls, ScriptedModel } from '../harness/models/model-runs.ts';
@@ -63,6 +65,9 @@ test('runs of a persona whose steps are spent wait, also nested ones, over a kil
   expect(did()).toEqual(['a', 'b']);
   const [nested = ''] = await waiting('day-ai');
   expect(nested.startsWith(`${handle}/`)).toBe(true);
+  // The run around stands still with it, and has no wait of its own.
+  const around = (): Promise<Position> => harness.workflow(handle).query<Position>(QUERIES.position);
+  await until(async () => (await around()).still?.withNested === true);
   const second = await harness.start(once('second', [note('e')]), { persona: 'day-ai' });
   await until(async () => (await waiting('day-ai')).length === 2);
 
@@ -96,6 +101,22 @@ test('runs of a persona whose steps are spent wait, also nested ones, over a kil
     expect(await harness.store.incidents.find({ handle: one })).toEqual([]);
     expect(await harness.store.events.waits(one, Date.now())).toEqual([]);
   }
+});
+
+test('what cleans up is not held back, nor are the runs nested in it', async () => {
+  await person('create', { personaId: 'clean-ai', budgetSteps: 1, timeZone: 'UTC' });
+  const quick: Step = { type: 'command', command: 'data/list', params: { collection: 'none' } };
+  const innermost = once('innermost', [note('tidy'), quick, { type: 'emit', event: 'tidied' }]);
+  const inner = once('inner', [note('clean'), { type: 'sentinel', definition: innermost }]);
+  const outer = once('cleans-up', [note('work')]);
+  const handle = await harness.start(
+    { ...outer, always: [{ type: 'sentinel', definition: inner }] },
+    { persona: 'clean-ai' },
+  );
+  expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
+  expect(did().slice(-3)).toEqual(['work', 'clean', 'tidy']);
+  const { used } = (await person('show', { personaId: 'clean-ai' }))['budget'] as { used: JsonObject };
+  expect(used['steps']).toBe(5);
 });
 
 const asks = (name: string): Definition =>

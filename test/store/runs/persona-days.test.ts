@@ -134,13 +134,13 @@ test('of many steps that begin at once, on several workers, no more begin than t
   const [worker, other] = [new DayBudgets(opened.store.personaDays), new DayBudgets(opened.store.personaDays)];
   const begun = await Promise.allSettled(
     Array.from({ length: 30 }, (_, n) =>
-      (n % 2 === 0 ? worker : other).begin({ persona: 'race-ai', key: `steps.${n}@1` }),
+      (n % 2 === 0 ? worker : other).begin({ persona: 'race-ai', handle: 'run', key: `steps.${n}@1` }),
     ),
   );
   const codes = begun.map(codeOf);
   expect(codes.filter((code) => code === 'begun')).toHaveLength(10);
   expect(new Set(codes)).toEqual(new Set(['begun', 'PERSONA_BUDGET_SPENT']));
-  const refused = worker.begin({ persona: 'race-ai', key: 'steps.0@1' });
+  const refused = worker.begin({ persona: 'race-ai', handle: 'run', key: 'steps.0@1' });
   await expect(refused).rejects.toMatchObject({
     message: expect.stringMatching(
       /^10 of 10 steps are used that race-ai has on \d{4}-\d\d-\d\d \(UTC\); "sentinel persona limit race-ai --budget-steps …" gives it more$/,
@@ -148,20 +148,24 @@ test('of many steps that begin at once, on several workers, no more begin than t
     details: { persona: 'race-ai', kind: 'steps' },
   });
   // A clean-up is done all the same, and counted.
-  await worker.begin({ persona: 'race-ai', key: 'always.0@1' });
-  await worker.begin({ persona: 'race-ai', key: 'steps.2.always.0@1.3' });
-  await expect(worker.begin({ persona: 'race-ai', key: 'steps.1@1' })).rejects.toMatchObject({
+  await worker.begin({ persona: 'race-ai', handle: 'run', key: 'always.0@1' });
+  await worker.begin({ persona: 'race-ai', handle: 'run', key: 'steps.2.always.0@1.3' });
+  // So are the runs nested in it, and no run whose name only looks like it.
+  await worker.begin({ persona: 'race-ai', handle: 'run/always.0@1/steps.0@1', key: 'steps.3@1' });
+  const named = { persona: 'race-ai', handle: 'always.0@1', key: 'steps.3@1' };
+  await expect(worker.begin(named)).rejects.toMatchObject({ code: 'PERSONA_BUDGET_SPENT' });
+  await expect(worker.begin({ persona: 'race-ai', handle: 'run', key: 'steps.1@1' })).rejects.toMatchObject({
     code: 'PERSONA_BUDGET_SPENT',
   });
-  expect((await opened.store.personaDays.used('race-ai', dayAt(Date.now(), 'UTC'))).steps).toBe(12);
+  expect((await opened.store.personaDays.used('race-ai', dayAt(Date.now(), 'UTC'))).steps).toBe(13);
 });
 
 test('quick steps are counted with the commit of their segment, and bounded before it', async () => {
   await limit('quick-ai', { steps: 3 });
   const days = new DayBudgets(opened.store.personaDays);
   const rows = new WaitingRows();
-  for (const n of [0, 1, 2]) await days.beginQuick({ persona: 'quick-ai', key: `steps.${n}@1` }, rows);
-  await expect(days.beginQuick({ persona: 'quick-ai', key: 'steps.3@1' }, rows)).rejects.toMatchObject({
+  for (const n of [0, 1, 2]) await days.beginQuick({ persona: 'quick-ai', handle: 'run', key: `steps.${n}@1` }, rows);
+  await expect(days.beginQuick({ persona: 'quick-ai', handle: 'run', key: 'steps.3@1' }, rows)).rejects.toMatchObject({
     code: 'PERSONA_BUDGET_SPENT',
   });
   const day = dayAt(Date.now(), 'UTC');
@@ -178,7 +182,7 @@ test('a turn is held back once dollars are spent, and goes on where it is under 
   await run('turns', 'turn-ai');
   await limit('turn-ai', { usd: 1 });
   const days = new DayBudgets(opened.store.personaDays);
-  const asks = { asker: 'steps.0@1/turn.2', heldTo: 'turn-ai' };
+  const asks = { run: { handle: 'run' }, asker: 'steps.0@1/turn.2', heldTo: 'turn-ai' };
   await days.hold(asks, not);
   await turn('turns', 1, 1.25);
   await expect(days.hold(asks, not)).rejects.toMatchObject({
@@ -186,10 +190,12 @@ test('a turn is held back once dollars are spent, and goes on where it is under 
     message: expect.stringContaining('1.25 of 1 US dollars') as string,
   });
   await days.hold(asks, () => Promise.resolve(true));
-  await days.hold({ asker: 'always.0@1/turn.1', heldTo: 'turn-ai' }, not);
+  await days.hold({ run: { handle: 'run' }, asker: 'always.0@1/turn.1', heldTo: 'turn-ai' }, not);
+  const nested = { run: { handle: 'run/steps.1.always.0@1' }, heldTo: 'turn-ai' };
+  await days.hold({ ...nested, asker: 'steps.0@1/turn.1' }, not);
   // What asks has begun.
-  await days.hold({ asker: 'steps.0@1' }, not);
-  await expect(days.begin({ persona: 'turn-ai', key: 'steps.1@1' })).rejects.toMatchObject({
+  await days.hold({ run: { handle: 'run' }, asker: 'steps.0@1' }, not);
+  await expect(days.begin({ persona: 'turn-ai', handle: 'run', key: 'steps.1@1' })).rejects.toMatchObject({
     details: { kind: 'usd' },
   });
 });
@@ -209,14 +215,16 @@ test('of a persona without a budget one small read in a second is made', async (
   const days = new DayBudgets(counted, () => now);
   for (let n = 0; n < 1_000; n += 1) {
     now += 1;
-    await days.begin({ persona: 'free', key: 'steps.0@1' });
-    await days.beginQuick({ persona: 'free', key: 'steps.0@1' }, new WaitingRows());
-    await days.hold({ asker: 'steps.0@1/turn.1', heldTo: 'free' }, () => Promise.resolve(false));
+    await days.begin({ persona: 'free', handle: 'run', key: 'steps.0@1' });
+    await days.beginQuick({ persona: 'free', handle: 'run', key: 'steps.0@1' }, new WaitingRows());
+    await days.hold({ run: { handle: 'run' }, asker: 'steps.0@1/turn.1', heldTo: 'free' }, () =>
+      Promise.resolve(false),
+    );
   }
   expect(reads).toBe(1);
   now += 1_000;
   await limit('free', { tokens: 1 });
-  await expect(days.begin({ persona: 'free', key: 'steps.0@1' })).rejects.toThrow('nothing is summed');
+  await expect(days.begin({ persona: 'free', handle: 'run', key: 'steps.0@1' })).rejects.toThrow('nothing is summed');
 });
 
 test('looks that are made at the same time are one, and of one that failed nothing is kept', async () => {
@@ -231,13 +239,17 @@ test('looks that are made at the same time are one, and of one that failed nothi
     },
   };
   const days = new DayBudgets(counted);
-  const begins = Array.from({ length: 50 }, (_, n) => ({ persona: 'side-by-side', key: `steps.${n}@1` }));
+  const begins = Array.from({ length: 50 }, (_, n) => ({
+    persona: 'side-by-side',
+    handle: 'run',
+    key: `steps.${n}@1`,
+  }));
   const all = () =>
     Promise.allSettled(
       begins.flatMap((one) => [
         days.begin(one),
         days.beginQuick(one, new WaitingRows()),
-        days.hold({ asker: one.key, heldTo: one.persona }, not),
+        days.hold({ run: { handle: 'run' }, asker: one.key, heldTo: one.persona }, not),
       ]),
     );
   expect(new Set((await all()).map(({ status }) => status))).toEqual(new Set(['rejected']));
@@ -251,7 +263,7 @@ test('a quick step is held back by what is true now, the steps of its own segmen
   await limit('fresh-ai', { steps: 2 });
   const days = new DayBudgets(opened.store.personaDays, () => 0);
   const rows = new WaitingRows();
-  const begin = (n: number) => days.beginQuick({ persona: 'fresh-ai', key: `steps.${n}@1` }, rows);
+  const begin = (n: number) => days.beginQuick({ persona: 'fresh-ai', handle: 'run', key: `steps.${n}@1` }, rows);
   await begin(0);
   await begin(1);
   await limit('fresh-ai', { steps: 3 });
