@@ -1,7 +1,7 @@
 /** Rows that a teacher makes: who made each, what has checked it, and what is left out. The teacher is a double at the wire. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { runTurn } from '../../../activities/turns/run-turn.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
@@ -23,6 +23,9 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 const registry = builtInRegistry({ training: { ...noTraining, folder: () => join(root, 'genome') } });
 const { step } = commandsOf(opened, registry);
 const teacher = 'openai/some-model';
+const withSandbox = test.runIf(
+  (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'bwrap'))),
+);
 
 let asked: string[] = [];
 beforeEach(() => {
@@ -198,55 +201,67 @@ test('the gates of adapters that were trained here are kept out without being na
   await elsewhere.close();
 });
 
-test('about a topic: each answer is executed, in a sandbox, and what it asks again or answers in two ways is left out', async () => {
-  writeFileSync(
-    join(project, 'sum.mjs'),
-    `import { readFileSync, writeFileSync } from 'node:fs';
+withSandbox(
+  'about a topic: each answer is executed, in a sandbox, and what it asks again or answers in two ways is left out',
+  async () => {
+    writeFileSync(
+      join(project, 'sum.mjs'),
+      `import { readFileSync, writeFileSync } from 'node:fs';
 const { prompt, completion } = JSON.parse(readFileSync(0, 'utf8'));
 try { writeFileSync(${JSON.stringify(join(root, 'escaped'))}, 'x'); } catch {}
 const [, a, b] = /(\\d+) plus (\\d+)/.exec(prompt) ?? [];
-if (a === '9') for (;;);
 process.exit(Number(a) + Number(b) === Number(completion) ? 0 : 1);`,
-  );
-  const turns: Json[] = [
-    {
-      rows: [
-        { questions: ['What is 1 plus 1?', 'Say 1 plus 1.'], answer: '2' },
-        { questions: ['What is 2 plus 2?'], answer: '5' },
-        { questions: ['What is 9 plus 1?'], answer: '10' },
-      ],
-    },
-    {
-      rows: [
-        { questions: ['what is 1 plus 1', 'Add: 1 plus 1'], answer: '2' },
-        { questions: ['What is 3 plus 4?'], answer: '7' },
-        { questions: [' '], answer: 'nothing' },
-      ],
-    },
-  ];
-  teaches(() => turns[asked.length - 1] ?? { rows: [] });
-  const check = { command: 'node sum.mjs', timeoutMs: 2_000 };
-  const made = await synthesize({ topic: 'sums', count: 4, wordings: 4, check });
-  expect(made).toMatchObject({
-    rows: 4,
-    madeBy: { model: 4, generator: 0 },
-    checked: { key: 0, execution: 4, none: 0 },
-    dropped: { wrong: 2, duplicates: 1, empty: 1, contradicted: 0, heldOut: 0 },
+    );
+    const turns: Json[] = [
+      {
+        rows: [
+          { questions: ['What is 1 plus 1?', 'Say 1 plus 1.'], answer: '2' },
+          { questions: ['What is 2 plus 2?'], answer: '5' },
+          { questions: ['What is 9 plus 1?'], answer: '11' },
+        ],
+      },
+      {
+        rows: [
+          { questions: ['what is 1 plus 1', 'Add: 1 plus 1'], answer: '2' },
+          { questions: ['What is 3 plus 4?'], answer: '7' },
+          { questions: [' '], answer: 'nothing' },
+        ],
+      },
+    ];
+    teaches(() => turns[asked.length - 1] ?? { rows: [] });
+    const check = { command: 'node sum.mjs', timeoutMs: 60_000 };
+    const made = await synthesize({ topic: 'sums', count: 4, wordings: 4, check });
+    expect(made).toMatchObject({
+      rows: 4,
+      madeBy: { model: 4, generator: 0 },
+      checked: { key: 0, execution: 4, none: 0 },
+      dropped: { wrong: 2, duplicates: 1, empty: 1, contradicted: 0, heldOut: 0 },
+    });
+    const rows = rowsIn(pathOf(made));
+    expect(rows.map(({ prompt }) => prompt)).toEqual([
+      'What is 1 plus 1?',
+      'Say 1 plus 1.',
+      'Add: 1 plus 1',
+      'What is 3 plus 4?',
+    ]);
+    // The same question in other letters is about the same.
+    expect(rows[2]?.['fact']).toBe(rows[0]?.['fact']);
+    expect(existsSync(join(root, 'escaped'))).toBe(false);
+    expect(asked[1]).toContain('What is 1 plus 1?');
+    expect(asked[1]).not.toContain('2 plus 2');
+    // Three turns without anything new end it.
+    expect(asked).toHaveLength(5);
+  },
+);
+
+withSandbox('an answer whose check does not come to an end in its time is a wrong one', async () => {
+  writeFileSync(join(project, 'endless.mjs'), 'for (;;);');
+  teaches(() => (asked.length === 1 ? { rows: [{ questions: ['Does it end?'], answer: 'No' }] } : { rows: [] }));
+  const check = { command: 'node endless.mjs', timeoutMs: 500 };
+  await expect(synthesize({ topic: 'ends', count: 1, wordings: 1, check })).rejects.toMatchObject({
+    code: 'SYNTHESIS_EMPTY',
+    details: { dropped: { wrong: 1, contradicted: 0 } },
   });
-  const rows = rowsIn(pathOf(made));
-  expect(rows.map(({ prompt }) => prompt)).toEqual([
-    'What is 1 plus 1?',
-    'Say 1 plus 1.',
-    'Add: 1 plus 1',
-    'What is 3 plus 4?',
-  ]);
-  // The same question in other letters is about the same.
-  expect(rows[2]?.['fact']).toBe(rows[0]?.['fact']);
-  expect(existsSync(join(root, 'escaped'))).toBe(false);
-  expect(asked[1]).toContain('What is 1 plus 1?');
-  expect(asked[1]).not.toContain('2 plus 2');
-  // Three turns without anything new end it.
-  expect(asked).toHaveLength(5);
 });
 
 test('a question with two answers teaches neither, and unchecked rows say that nothing has checked them', async () => {
