@@ -78,4 +78,15 @@ describe('recorded output', () => {
     for (const stdout of ['', '{', '<?xml', '{"testResults": 1}\n', 'not ok', '---- a stdout ----'])
       expect(parse({ stdout, stderr: '', output: stdout, exitCode: 1, root: '/p', folder: '' }).findings).toEqual([]);
   });
+
+  it.each([
+    ['a line of dots', `a (b)\n${' ... '.repeat(200_000)}${'\n'.repeat(300)}c (d) ... ok\n`],
+    ['many lines of dots', `${`a (b)\n${' ... '.repeat(1_000)}\n`.repeat(400)}c (d) ... ok\n`],
+    ['names without a status', `${'a (b)\n'.repeat(150_000)}c (d) ... ok\n`],
+    ['one name that does not end', `${'a'.repeat(1_000_000)}\nc (d) ... ok\n`],
+    ['blocks without an end', `${`${'='.repeat(70)}\nFAIL: a (b)\n`.repeat(12_000)}c (d) ... ok\n`],
+  ])('unittest comes through %s', (_what, stderr) => {
+    const printed = { stdout: '', stderr, output: stderr, exitCode: 0, root: '/p', folder: '' };
+    expect(parseUnittest(printed).cases).toEqual([{ test: 'd.c', status: 'passed' }]);
+  });
 });
