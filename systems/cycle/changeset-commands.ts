@@ -1,6 +1,6 @@
 /** `changeset/…`: changes to files are read, checked, approved by a person, written, committed and taken back as a whole. */
 import * as z from 'zod';
-import type { Json } from '../../language/json.ts';
+import { isJsonObject, type Json } from '../../language/json.ts';
 import { refuseChanged, shownOf } from '../../operations/approved-action.ts';
 import { type Command, type Context, type CommandContext, defineCommand } from '../../operations/command.ts';
 import { accessOf, resolveInside, rootOf } from '../../world/confinement/confine.ts';
@@ -12,7 +12,7 @@ import { commitFiles } from './changesets/commit.ts';
 import { changeWords, diffOf } from './changesets/diff.ts';
 import { readRecord, removeRecord } from './changesets/record.ts';
 import { catsOf, dogsOf, parseCats, parseDogs } from './changesets/text-forms.ts';
-import { canApply, transition } from './machine/machine.ts';
+import { type Approval, canApply, transition } from './machine/machine.ts';
 import { CHANGESET_FAILURES } from './stated-failures.ts';
 import { keep, ownCycle, repositoryIn } from './store.ts';
 
@@ -99,10 +99,20 @@ async function approve(changeset: Changeset, context: Context): Promise<Json> {
       'CHANGESET_NOT_APPROVED',
       `a changeset is approved in AWAITING_PROPOSAL_APPROVAL, and the cycle is in ${machine.currentState}`,
     );
-  const metadata = { ...cycleContext.metadata, change: changeWords(files), diff: diffOf(files) };
-  const about = { ...cycleContext, changeset: digest, checkpoint: context.key, metadata };
+  const approved = approvedOf(files, context);
+  const about = { ...cycleContext, changeset: digest, checkpoint: context.key, approved };
   await keep(context, id, transition({ ...machine, cycleContext: about }, 'APPLYING_CHANGESET', context.now()));
   return { digest, files: digestsOf(files), operations: changeset.operations as unknown as Json };
+}
+
+/** As the person saw it; where nothing was shown, as it would have been, with secrets masked. */
+function approvedOf(files: readonly PlannedFile[], { resolved, secrets }: Context): Approval {
+  if (resolved !== undefined && isJsonObject(resolved)) {
+    const { summary, diff } = resolved;
+    if (typeof summary === 'string' && typeof diff === 'string') return { change: summary, diff };
+  }
+  const approval = { change: changeWords(files), diff: diffOf(files) };
+  return secrets === undefined ? approval : secrets.results.json<typeof approval>(approval);
 }
 
 /** The run was asked about exactly this step, and let it happen: what a rule or a definition lets pass does not count. */

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { Value } from '../../language/model.ts';
 import { isJsonObject, type Json } from '../../language/json.ts';
+import { visible } from '../../language/events/visible.ts';
 import { type Command, type Context, defineCommand } from '../../operations/command.ts';
 import { Failure } from '../../world/failures/failures.ts';
 import { ControlName, StateName } from './cycle-commands.ts';
@@ -39,6 +40,9 @@ async function hasEnded(context: Context, handle: string | null): Promise<boolea
   return run === null || run.finishedAt !== null;
 }
 
+/** What a model or a person wrote makes no line of its own, which could look like one of ours. */
+const inLine = (text: string): string => visible(text.replaceAll(/\s+/g, ' ').trim());
+
 /** What a person types next. */
 function nextStep({ currentState, isPaused }: Machine, handle: string | null, isAbandoned: boolean): string {
   if (currentState === 'IDLE') return 'sentinel cycle "GOAL"';
@@ -46,7 +50,7 @@ function nextStep({ currentState, isPaused }: Machine, handle: string | null, is
   if (handle === null || handle === PERSONS_HANDLE) return 'sentinel cycle reset';
   if (isPaused) return 'sentinel cycle press resume';
   if (currentState === 'AWAITING_CONTEXT_APPROVAL' || currentState === 'AWAITING_PROPOSAL_APPROVAL')
-    return `sentinel inbox show ${handle}, then sentinel answer ${handle} approve or reject`;
+    return `sentinel inbox show ${handle}, then one of the answers that it prints`;
   return `sentinel follow ${handle}`;
 }
 
@@ -57,8 +61,8 @@ async function statusIn(context: Context): Promise<z.infer<typeof Shown>> {
   const lines = [
     `${status.primaryMetric}${isPaused ? ' (paused)' : ''}`,
     status.secondaryMetric,
-    ...(cycleContext === null ? [] : [`Goal: ${cycleContext.goal}`]),
-    ...(error === null ? [] : [`Error: ${error}`]),
+    ...(cycleContext === null ? [] : [`Goal: ${inLine(cycleContext.goal)}`]),
+    ...(error === null ? [] : [`Error: ${inLine(error)}`]),
     ...(handle === null || handle === PERSONS_HANDLE ? [] : [`Run: ${handle}`]),
     `Next: ${nextStep(machine, handle, await hasEnded(context, handle))}`,
   ];
@@ -91,20 +95,20 @@ const timeOf = (ms: number): string => new Date(ms).toISOString();
 
 /** One cycle for people: what it was about, what became of it, and what was approved. */
 function wholeText({ row, about }: NamedCycle, history: readonly Transition[]): string {
-  const { metadata = null, reflections = null } = about;
-  const { change = null, diff = null } = isJsonObject(metadata) ? metadata : {};
+  const { changeset, approved = null, reflections = null } = about;
+  const { change = null, diff = null } = typeof changeset === 'string' && isJsonObject(approved) ? approved : {};
   const learnt = (Array.isArray(reflections) ? reflections : []).flatMap((one) =>
-    isJsonObject(one) && typeof one['insight'] === 'string' ? [`Learnt: ${one['insight']}`] : [],
+    isJsonObject(one) && typeof one['insight'] === 'string' ? [`Learnt: ${inLine(one['insight'])}`] : [],
   );
   return [
-    `Cycle ${row.cycle}: ${row.goal}`,
+    `Cycle ${row.cycle}: ${inLine(row.goal)}`,
     `State: ${row.state}`,
-    ...(row.error === null ? [] : [`Error: ${row.error}`]),
+    ...(row.error === null ? [] : [`Error: ${inLine(row.error)}`]),
     ...(row.handle === PERSONS_HANDLE ? [] : [`Run: ${row.handle}`]),
-    `Started: ${timeOf(row.startedAt)} by ${row.persona}`,
+    `Started: ${timeOf(row.startedAt)} by ${inLine(row.persona)}`,
     ...learnt,
     ...history.map(({ from, to, timestamp }) => `${timeOf(timestamp)}  ${from} -> ${to}`),
-    ...(typeof change === 'string' ? [`Approved: ${change}`] : []),
+    ...(typeof change === 'string' ? [`Approved: ${inLine(change)}`] : []),
     ...(typeof diff === 'string' ? [diff] : []),
   ].join('\n');
 }

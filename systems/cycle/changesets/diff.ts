@@ -5,12 +5,19 @@ import type { PlannedFile } from './changeset.ts';
 import type { Snapshot } from './files.ts';
 
 export const DIFF_BOUNDS = {
-  /** Of one file, and of all together. */
+  /** Of one line. */
+  lineCharactersMax: 500,
   fileLinesMax: 400,
+  /** Of all files together. */
   linesMax: 2_000,
   charactersMax: 64 * 1024,
+  /** A file is shown with no less, or named alone. */
+  fileLinesMin: 20,
+  fileCharactersMin: 1024,
   /** Files that differ more are shown as their sizes: to find out how they differ takes too long. */
   editLengthMax: 1_000,
+  /** Of all files together: lines and edits, times edits. A count and no time, so that every look shows the same. */
+  searchMax: 30_000_000,
 } as const;
 
 const VERBS = { CREATE: 'creates', MODIFY: 'modifies', DELETE: 'deletes' } as const;
@@ -24,32 +31,92 @@ export function changeWords(files: readonly PlannedFile[]): string {
   return `change ${files.length} file${files.length === 1 ? '' : 's'} (${counts.join(', ')})`;
 }
 
-/** Of the files in order; what goes beyond the bounds is counted in its place. */
-export function diffOf(files: readonly PlannedFile[]): string {
-  const lines: string[] = [];
-  let characters = 0;
-  for (const [index, file] of files.entries()) {
-    const own = cut(linesOf(file));
-    const size = own.reduce((sum, line) => sum + line.length + 1, 0);
-    if (lines.length + own.length > DIFF_BOUNDS.linesMax || characters + size > DIFF_BOUNDS.charactersMax) {
-      const left = files.slice(index).map(({ operation, path }) => `${operation} ${path}`);
-      lines.push(`… the diff goes on with ${left.length} more of the files: ${left.slice(0, 20).join(', ')}`);
-      break;
-    }
-    lines.push(...own);
-    characters += size;
+/** What the searches for differences may still take. */
+export interface Budget {
+  left: number;
+}
+
+export const budgeted = (): Budget => ({ left: DIFF_BOUNDS.searchMax });
+
+/**
+ * Of the files in their order. What goes beyond the bounds is counted in its place. The order decides nothing else:
+ * the smallest files are compared and measured first, and each has an equal share of what the smaller ones left.
+ */
+export function diffOf(files: readonly PlannedFile[], budget: Budget = budgeted()): string {
+  const whole: string[][] = [];
+  let waiting = files.length;
+  for (const [index, file] of ascending(files, bytesOf)) {
+    whole[index] = linesOf(file, budget, waiting).map((line) => narrowed(line));
+    waiting -= 1;
   }
-  return lines.join('\n');
+  const parts: (readonly string[])[] = [];
+  let { linesMax: lines, charactersMax: characters } = DIFF_BOUNDS;
+  waiting = files.length;
+  for (const [index, own] of ascending(whole, charactersOf)) {
+    const part = partOf(
+      own,
+      shareOf(lines, waiting, DIFF_BOUNDS.fileLinesMin),
+      shareOf(characters, waiting, DIFF_BOUNDS.fileCharactersMin),
+    );
+    waiting -= 1;
+    parts[index] = part;
+    lines -= part.length;
+    characters -= charactersOf(part);
+  }
+  const left = files.filter((_file, index) => parts[index]?.length === 0);
+  const named = left.slice(0, namedMax).map(({ operation, path }) => `${operation} ${path}`);
+  return [
+    ...parts.flat(),
+    ...(left.length === 0
+      ? []
+      : [narrowed(`… the diff goes on with ${left.length} more of the files: ${named.join(', ')}`)]),
+  ].join('\n');
 }
 
-function cut(lines: readonly string[]): string[] {
-  const { fileLinesMax } = DIFF_BOUNDS;
-  return lines.length <= fileLinesMax
-    ? [...lines]
-    : [...lines.slice(0, fileLinesMax), `… ${lines.length - fileLinesMax} more lines of this file`];
+const namedMax = 20;
+
+/** Equals stay in their order. */
+const ascending = <One>(list: readonly One[], size: (one: One) => number): [number, One][] =>
+  [...list.entries()].toSorted(([, a], [, b]) => size(a) - size(b));
+
+const bytesOf = ({ before, after }: PlannedFile): number =>
+  (before?.content.length ?? 0) + (after?.content.length ?? 0);
+
+const charactersOf = (lines: readonly string[]): number => lines.reduce((sum, line) => sum + line.length + 1, 0);
+
+/** An equal share, and at least so much; nothing where that is not left. */
+function shareOf(left: number, waiting: number, min: number): number {
+  const share = Math.max(Math.floor(left / waiting), min);
+  return share > left ? 0 : share;
 }
 
-function linesOf({ operation, path, before, after }: PlannedFile): string[] {
+/** As many of the lines as fit, and how many do not; none where no share is left. */
+function partOf(own: readonly string[], lines: number, characters: number): readonly string[] {
+  if (lines === 0 || characters === 0) return [];
+  const linesMax = Math.min(lines, DIFF_BOUNDS.fileLinesMax);
+  if (own.length <= linesMax && charactersOf(own) <= characters) return own;
+  const part: string[] = [];
+  let size = 0;
+  for (const line of own) {
+    size += line.length + 1;
+    if (part.length + 1 >= linesMax || size + noteMax > characters) break;
+    part.push(line);
+  }
+  return [...part, `… ${own.length - part.length} more lines of this file`];
+}
+
+/** Room for the line that counts what is left out. */
+const noteMax = 50;
+
+/** No half of a surrogate pair stays. */
+function narrowed(line: string): string {
+  const max = DIFF_BOUNDS.lineCharactersMax;
+  if (line.length <= max) return line;
+  const end = /[\uD800-\uDBFF]/.test(line.charAt(max - 1)) ? max - 1 : max;
+  return `${line.slice(0, end)}… ${line.length - end} more characters`;
+}
+
+function linesOf({ operation, path, before, after }: PlannedFile, budget: Budget, waiting: number): string[] {
   const head = [
     `${operation} ${path}`,
     ...(before !== null && after !== null && before.mode !== after.mode
@@ -67,15 +134,31 @@ function linesOf({ operation, path, before, after }: PlannedFile): string[] {
   ];
   if (before === null) return [...head, ...names, ...wholeLines('+', now)];
   if (after === null) return [...head, ...names, ...wholeLines('-', old)];
-  const options = { context: 3, maxEditLength: DIFF_BOUNDS.editLengthMax };
-  const patch = structuredPatch('', '', old, now, undefined, undefined, options);
-  if (patch === undefined) return [...head, `${sizeOf(before)} -> ${sizeOf(after)}, too different for a diff`];
-  const hunks = patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
-    `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
-    ...lines,
-  ]);
-  return [...head, ...names, ...hunks];
+  const hunks = hunksOf(old, now, budget, waiting);
+  return hunks === null
+    ? [...head, `${sizeOf(before)} -> ${sizeOf(after)}, too different for a diff`]
+    : [...head, ...names, ...hunks];
 }
+
+/** Null where the search would take too long. */
+function hunksOf(old: string, now: string, budget: Budget, waiting: number): string[] | null {
+  const size = newlinesIn(old) + newlinesIn(now);
+  const maxEditLength = Math.min(DIFF_BOUNDS.editLengthMax, editsFor(budget.left / waiting, size));
+  const patch = structuredPatch('', '', old, now, undefined, undefined, { context: 3, maxEditLength });
+  const lines = patch?.hunks.flatMap((hunk) => hunk.lines);
+  const edits = lines?.filter((line) => line.startsWith('+') || line.startsWith('-')).length ?? maxEditLength;
+  budget.left -= edits * (size + edits);
+  if (patch === undefined) return null;
+  return patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines: own }) => [
+    `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+    ...own,
+  ]);
+}
+
+/** The most edits for which edits times lines and edits is no more than is left. */
+const editsFor = (left: number, size: number): number => Math.floor((Math.sqrt(size * size + 4 * left) - size) / 2);
+
+const newlinesIn = (text: string): number => text.split('\n').length;
 
 /** Of a file that comes or goes, which no search for what is common has to find out. */
 function wholeLines(mark: '+' | '-', text: string): string[] {

@@ -9,6 +9,12 @@
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { isEdge, type State, TABLE, wayHome } from './states.ts';
 
+/** The words and the diff that a person was shown, and said yes to. */
+export interface Approval {
+  change: string;
+  diff: string;
+}
+
 /** What a cycle is about; `startTime` is milliseconds since the epoch. */
 export interface CycleContext {
   goal: string;
@@ -19,6 +25,8 @@ export interface CycleContext {
   changeset: string | null;
   /** The step before which the state of the project was recorded. */
   checkpoint: string | null;
+  /** What a person approved of that changeset: "changeset/approve" alone writes it. */
+  approved: Approval | null;
   reflections: Json[];
   startTime: number;
   metadata: JsonObject;
@@ -99,6 +107,7 @@ export const cycleOf = (goal: string, now: number): CycleContext => ({
   plan: null,
   changeset: null,
   checkpoint: null,
+  approved: null,
   reflections: [],
   startTime: now,
   metadata: {},

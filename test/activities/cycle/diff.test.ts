@@ -1,6 +1,6 @@
 /** What a person is shown of a changeset: the words of the question and a unified diff, bounded in size. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { changeWords, DIFF_BOUNDS, diffOf } from '../../../systems/cycle/changesets/diff.ts';
+import { budgeted, changeWords, DIFF_BOUNDS, diffOf } from '../../../systems/cycle/changesets/diff.ts';
 import type { PlannedFile } from '../../../systems/cycle/changesets/changeset.ts';
 
 let files: PlannedFile[];
@@ -73,7 +73,7 @@ describe('bounds', () => {
   test('a long file is cut, and says so', () => {
     create('long.txt', lines(10_000));
     const shown = diffOf(files).split('\n');
-    expect(shown).toHaveLength(DIFF_BOUNDS.fileLinesMax + 1);
+    expect(shown).toHaveLength(DIFF_BOUNDS.fileLinesMax);
     expect(shown.at(-1)).toMatch(/^… 9\d{3} more lines of this file$/);
   });
 
@@ -87,6 +87,40 @@ describe('bounds', () => {
   test('long lines count as characters', () => {
     for (let n = 0; n < 10; n += 1) create(`wide${n}.txt`, `${'x'.repeat(20_000)}\n`);
     expect(diffOf(files).length).toBeLessThan(DIFF_BOUNDS.charactersMax + 1_000);
+  });
+
+  test('a long line is cut, says how much is left out, and halves no character', () => {
+    create('wide.txt', `${'x'.repeat(498)}😀${'y'.repeat(1_000)}\nshort\n`);
+    expect(diffOf(files).split('\n').slice(4)).toEqual([`+${'x'.repeat(498)}… 1002 more characters`, '+short']);
+  });
+
+  test.each([
+    ['wide', `${'x'.repeat(400)}\n`.repeat(1_000)],
+    ['long', lines(10_000)],
+  ])('of a %s file the part is shown that fits, and the others whole, wherever they stand', (_what, large) => {
+    for (let n = 0; n < 40; n += 1) create(`large${n}.txt`, large);
+    create('small.txt', 'touch W\n');
+    const shown = diffOf(files);
+    expect(shown).toContain('CREATE small.txt\n--- /dev/null\n+++ b/small.txt\n@@ -0,0 +1,1 @@\n+touch W');
+    for (let n = 0; n < 40; n += 1)
+      expect(shown).toMatch(
+        new RegExp(`CREATE large${n}\\.txt\\n.*\\n.*\\n@@.*\\n\\+.*\\n(?:\\+.*\\n)*… \\d+ more lines of this file`),
+      );
+    expect(shown.length).toBeLessThan(DIFF_BOUNDS.charactersMax + 1_000);
+    expect(shown.split('\n').length).toBeLessThanOrEqual(DIFF_BOUNDS.linesMax + 1);
+  });
+
+  test('all files together are searched no longer than the bound, the small ones first, whatever their order', () => {
+    for (let n = 0; n < 100; n += 1) modify(`d${n}.txt`, lines(3_000), lines(3_000).replaceAll('line', 'row'));
+    modify('small.txt', 'one\n', 'two\n');
+    modify('large.txt', lines(5_000), lines(5_000).replace('line 7\n', 'touch W\n'));
+    const searched = budgeted();
+    const shown = diffOf(files, searched);
+    expect(searched.left).toBeGreaterThanOrEqual(0);
+    expect(shown).toContain('@@ -1,1 +1,1 @@\n-one\n+two');
+    expect(shown).toContain('-line 7\n+touch W\n');
+    expect(shown.match(/too different for a diff/g)).toHaveLength(100);
+    expect(diffOf(files)).toBe(shown);
   });
 
   test('files that have little in common are no search without end', () => {

@@ -88,6 +88,7 @@ test('a cycle starts from IDLE alone, with a context of its own', () => {
     plan: null,
     changeset: null,
     checkpoint: null,
+    approved: null,
     reflections: [],
     startTime: NOW,
     metadata: {},
