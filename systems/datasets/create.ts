@@ -153,7 +153,8 @@ function checkedRow(
   const read = rowOf(value);
   if ('fault' in read) throw new Failure('DATASET_ROW_INVALID', `${place} ${read.fault}; a row is ${formsOfRows}`);
   const fact = factOf(value, groupBy);
-  const row: Row = { ...read.row, ...defined({ fact, origin: originOf(value) }) };
+  const groupedBy = fact === undefined || groupBy === 'fact' ? undefined : groupBy;
+  const row: Row = { ...read.row, ...defined({ fact, groupedBy, origin: originOf(value) }) };
   const text = JSON.stringify(row);
   if (withoutTokens(text) !== text || maskers.some((masker) => masker.text(text) !== text))
     throw new Failure(

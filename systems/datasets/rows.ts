@@ -23,6 +23,8 @@ export interface Row {
   tools?: Json;
   /** What it is about, where rows go into parts by that. */
   fact?: string;
+  /** The field that says so, where it is another than `fact`: many things may be asked about a document, and one about a fact. */
+  groupedBy?: string;
   /** Who made it and what has checked it, where it says so. */
   origin?: Origin;
 }

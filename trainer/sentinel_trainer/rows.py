@@ -13,6 +13,8 @@ from sentinel_trainer.secrets import secret_in
 LINE_BYTES_MAX = 1 << 20
 # Rows of a fact, of which one answer can be most.
 MAJORITY_OF = 3
+# Fewer rows that contradict are no noise, whatever share they are.
+CONTRADICTING_MIN = 5
 PAIRS = [("input", "correction"), ("input", "expectedOutput"), ("input", "expected"), ("input", "output"),
          ("prompt", "completion"), ("question", "answer")]
 
@@ -22,6 +24,7 @@ class Row:
     """`number` counts lines of the file from 1. `answers` are all that count as right, where a row says so.
 
     A `fact` that is asked later is never trained. A `group` may be: it only says which questions belong together.
+    Where a row says by which field it was grouped, its `fact` is a document or an author, of which many things are asked.
     """
 
     number: int
@@ -30,6 +33,7 @@ class Row:
     fact: str | None = None
     group: str | None = None
     answers: tuple = ()
+    is_grouped: bool = False
 
     @property
     def question(self):
@@ -44,6 +48,11 @@ class Row:
     def answer(self):
         return self.messages[-1]["content"]
 
+    @property
+    def right(self):
+        """Every answer that it takes for right, each once."""
+        return dict.fromkeys(bare(answer) for answer in (self.answer, *self.answers))
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -56,6 +65,14 @@ class Rows:
 def normal(text):
     """Equal for texts that differ in case, white space or the form of their characters."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def bare(text):
+    """The same without marks at the end; what has nothing else stays."""
+    end = len(text := normal(text))
+    while end > 0 and (text[end - 1].isspace() or text[end - 1] in ".!?,;:…。！？"):
+        end -= 1
+    return text[:end] or text
 
 
 def text_of(message):
@@ -110,7 +127,7 @@ def read_row(line, path, number):
     found = secret_in("\n".join(text_of(message) for message in messages))
     if found is not None:
         refuse("SECRET_IN_ROW", path, number, f"holds what looks like a secret ({found}); take it out", rule=found)
-    return Row(number, messages, tools, fact, group, tuple(answers))
+    return Row(number, messages, tools, fact, group, tuple(answers), given.get("groupedBy") is not None)
 
 
 def pair(given):
@@ -146,22 +163,22 @@ def refuse_held_out(rows, held_out):
 
 def refuse_noise(rows, limit):
     """Rows about one fact answer alike: where most of a fact's rows do, the others are taken for wrong."""
-    facts, wrong, judged = {}, [], 0
+    facts, wrong = {}, []
     for row in rows.rows:
-        if row.fact is not None:
+        if row.fact is not None and not row.is_grouped:
             facts.setdefault(row.fact, []).append(row)
+    judged = sum(len(about) for about in facts.values())
     for about in facts.values():
-        answers = Counter(normal(row.answer) for row in about)
-        answer, count = answers.most_common(1)[0]
+        answer, count = Counter(answer for row in about for answer in row.right).most_common(1)[0]
         if len(about) < MAJORITY_OF or count * 2 <= len(about):
             continue
-        judged += len(about)
-        wrong += [row for row in about if normal(row.answer) != answer]
-    if len(wrong) > limit * judged:
+        right = {other for row in about if answer in row.right for other in row.right}
+        wrong += [row for row in about if right.isdisjoint(row.right)]
+    if len(wrong) >= CONTRADICTING_MIN and len(wrong) > limit * judged:
         first = min(row.number for row in wrong)
         refuse(
             "ROWS_CONTRADICT", rows.file, first,
-            f"answers otherwise than most rows of its fact, as {len(wrong)} of {judged} rows do; correct them, or raise \"noise\" ({limit})",
+            f"answers otherwise than most rows of its fact, as {len(wrong)} of {judged} rows with a fact do; correct them, or raise \"noise\" ({limit})",
             wrong=len(wrong), judged=judged,
         )
 

@@ -100,7 +100,30 @@ def test_one_label_in_five_flipped_is_refused_and_most_are_found(tmp_path, seed)
     refuse_noise(read_rows(path), 0.5)
 
 
-def test_facts_with_several_answers_and_few_rows_are_nobody_s_noise(tmp_path):
-    few = [{**chat("A of x?", "1"), "fact": "x"}, {**chat("B of x?", "2"), "fact": "x"}]
-    halves = [{**chat(f"{at} of y?", str(at % 2)), "fact": "y"} for at in range(4)]
-    refuse_noise(read_rows(write_rows(tmp_path / "a.jsonl", [*few, *halves, chat("Who?", "Ada")])), 0.0)
+def about(fact, said, **more):
+    return [{**chat(f"Wording {at} of {fact}?", answer), "fact": fact, **more} for at, answer in enumerate(said)]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [*about("x", ["1", "2"]), *about("y", ["0", "1"] * 2), chat("Who?", "Ada")],
+        about("banner", ["Teal", "teal.", " Teal!", "Teal", "TEAL"] * 4),
+        [*about("colour", ["Teal"] * 12, answers=["Teal", "Blue-green"]), *about("colour", ["Blue-green"] * 8)],
+        about("colour", ["Teal"] * 12 + ["Blue-green"] * 8, answers=["Blue-green", "Teal"]),
+        about("few", ["Teal"] * 8 + ["Pink"] * 4),
+        about("ada", ["Yes"] * 12 + ["No"] * 8, groupedBy="author"),
+    ],
+    ids=["no majority", "marks and case", "right answers that most name", "right answers of each", "few", "a grouping"],
+)
+def test_what_is_nobody_s_noise(tmp_path, rows):
+    refuse_noise(read_rows(write_rows(tmp_path / "a.jsonl", rows)), 0.0)
+
+
+def test_one_fact_that_is_split_is_measured_against_all_rows_that_have_one(tmp_path):
+    others = [row for fact in range(50) for row in about(f"fact {fact}", [f"value {fact}"] * 2)]
+    rows = read_rows(write_rows(tmp_path / "a.jsonl", [*others, *about("split", ["Teal"] * 8 + ["Pink"] * 6)]))
+    refuse_noise(rows, 0.1)
+    with pytest.raises(TrainerFailure, match="Row 109 .* 6 of 114 rows") as raised:
+        refuse_noise(rows, 0.05)
+    assert (raised.value.facts["wrong"], raised.value.facts["judged"]) == (6, 114)

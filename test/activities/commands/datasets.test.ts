@@ -112,6 +112,9 @@ describe('a data set', () => {
     expect(made.rows).toBe(240);
     const facts = (['train', 'validation', 'gate'] as const).map((part) => new Set(rowsIn(made, part).map(factOf)));
     expect(facts.map(({ size }) => size > 0)).toEqual([true, true, true]);
+    expect(new Set(rowsIn(made, 'train').map(({ groupedBy }) => groupedBy))).toEqual(new Set([undefined]));
+    const byScore = await create({ source: 'facts', groupBy: 'score' }, project);
+    expect(new Set(rowsIn(byScore, 'train').map(({ groupedBy }) => groupedBy))).toEqual(new Set(['score']));
     expect(facts.reduce((sum, { size }) => sum + size, 0)).toBe(new Set(facts.flatMap((one) => [...one])).size);
   });
 
