@@ -144,16 +144,22 @@ class Synthesis {
   /** Each as it is, and in the wordings from which the teacher finds the same answer again. */
   async fromFacts(given: readonly Fact[]): Promise<void> {
     const { made, teacher, context } = this.#parts;
+    made.keepOutOf(given);
     const rows = given.flatMap((one) => made.fit([generated(one)]));
     for (const row of rows) made.add(row);
     for (let from = 0; from < rows.length; from += teacher.factsATurn) {
-      const facts = rows.slice(from, from + teacher.factsATurn);
+      // What a turn before has worded may be what a gate asks.
+      const facts = rows.slice(from, from + teacher.factsATurn).filter((row) => made.isTaught(row));
+      if (facts.length === 0) continue;
       context.heartbeat({ rows: made.rows.length, facts: from });
       const worded = await teacher.word(facts);
       const reworded = facts.flatMap(({ answer, fact }, at) =>
         made.fit(this.#byTeacher(worded[at] ?? [], { answer, fact })).filter((row) => made.isNew(row)),
       );
-      if (reworded.length > 0) await this.#addRight(await this.#withKey(reworded, facts));
+      const taught = reworded.filter((row) => made.isTaught(row));
+      made.dropped.heldOut += reworded.length - taught.length;
+      const told = facts.filter((row) => made.isTaught(row));
+      if (taught.length > 0) await this.#addRight(await this.#withKey(taught, told));
     }
   }
 

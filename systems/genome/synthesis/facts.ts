@@ -95,8 +95,18 @@ function saidIn({ messages }: JsonObject): Said | null {
 const isSaid = (value: Json | undefined): boolean => value !== undefined && value !== null && value !== '';
 const textOf = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** The same for texts that differ in case, white space, marks or the form of their characters. */
-export const normal = (text: string): string =>
+const MARKS_AT_END = new Set(' .!?,;:。');
+
+/** The same for texts that differ in case, white space, marks at their end or the form of their characters. */
+export function normal(text: string): string {
+  const said = text.normalize('NFKC').toLowerCase().split(/\s+/).join(' ').trim();
+  let end = said.length;
+  while (MARKS_AT_END.has(said[end - 1] ?? '')) end -= 1;
+  return said.slice(0, end);
+}
+
+/** The same for texts that differ in any marks, too: "6/3" and "6*3" are one. Rather too much is kept out than too little. */
+export const loose = (text: string): string =>
   text
     .normalize('NFKC')
     .toLowerCase()

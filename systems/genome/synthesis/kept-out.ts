@@ -1,18 +1,18 @@
 /** What is asked later and never taught: the questions and facts of gates. */
 import type { Context } from '../../../operations/command.ts';
-import { type Fact, factsIn, factsOfFile, normal } from './facts.ts';
+import { type Fact, factsIn, factsOfFile, loose, normal } from './facts.ts';
 
 export class KeptOut {
   readonly #questions = new Set<string>();
   readonly #facts = new Set<string>();
 
   add({ question, fact }: Fact): void {
-    this.#questions.add(normal(question));
+    this.#questions.add(loose(question));
     this.#facts.add(normal(fact));
   }
 
   holds({ question, fact }: Pick<Fact, 'question' | 'fact'>): boolean {
-    return this.#questions.has(normal(question)) || this.#facts.has(normal(fact));
+    return this.#questions.has(loose(question)) || this.#facts.has(normal(fact));
   }
 }
 

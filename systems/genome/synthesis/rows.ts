@@ -44,6 +44,21 @@ export class MadeRows {
     return this.rows.map(({ question }) => question);
   }
 
+  /** Of what is given, whatever is about a fact that a gate asks about, wherever in the list that is seen. */
+  keepOutOf(given: readonly Fact[]): void {
+    for (let [left, before] = [[...given], Infinity]; left.length < before;) {
+      before = left.length;
+      const held = left.filter((one) => !this.isTaught(one));
+      left = left.filter((one) => this.isTaught(one));
+      for (const one of held) this.#keptOut.add(one);
+    }
+  }
+
+  /** Whether no gate asks it, or about its fact, as far as is known by now. */
+  isTaught(one: Pick<Fact, 'question' | 'fact'>): boolean {
+    return !this.#keptOut.holds(one);
+  }
+
   /** Those of one fact that may be taught: none of them, and nothing more about the fact, where a gate asks one of them. */
   fit(rows: readonly MadeRow[]): MadeRow[] {
     const said = rows.filter(({ question, answer }) => normal(question) !== '' && answer.trim() !== '');

@@ -180,6 +180,56 @@ test('what a gate asks is neither told to the teacher nor among the rows, nor is
   expect(asked.join('\n')).not.toContain('Krenth');
 });
 
+const isNever = (): Json => ({ rows: [] });
+
+test('a fact that a gate asks about is not told, whichever of its given rows shows that', async () => {
+  writeFileSync(
+    join(project, 'later.jsonl'),
+    `${JSON.stringify({ question: 'Which colour has Krenth?', answer: 'Pink' })}\n`,
+  );
+  const later = { question: 'Which colour has Krenth', answer: 'Pink', fact: 'krenth' };
+  teaches(isNever);
+  const facts = [...FACTS, later];
+  await expect(synthesize({ facts, gate: 'later.jsonl', wordings: 2 })).rejects.toMatchObject({
+    details: { dropped: { heldOut: 2 } },
+  });
+  expect(asked.join('\n')).toContain('Vorelm');
+  expect(asked.join('\n')).not.toContain('Krenth');
+});
+
+test('a fact of which a wording is asked at a gate is not told in the turns after', async () => {
+  writeFileSync(join(project, 'worded.jsonl'), `${JSON.stringify({ question: 'Again: thing-a?', answer: 'a' })}\n`);
+  teaches((prompt) =>
+    isWording(prompt)
+      ? numbered(prompt, (thing) => ({ questions: [`Again: thing-${thing}?`] }))
+      : numbered(prompt, (thing) => ({ answer: thing })),
+  );
+  const facts = ['a', 'b', 'second-a', 'c'].map((thing) => ({
+    question: `What is thing-${thing.at(-1) ?? ''}? ${thing}, thing-${thing.at(-1) ?? ''}?`,
+    answer: thing.at(-1) ?? '',
+    fact: thing.at(-1) ?? '',
+  }));
+  const made = await synthesize({ facts, gate: 'worded.jsonl', wordings: 20 });
+  expect(asked.slice(1).join('\n')).not.toContain('thing-a');
+  expect(rowsIn(pathOf(made)).map(({ fact }) => fact)).toEqual(['b', 'c', 'b', 'c']);
+});
+
+test('questions that differ in a sign are two, and so are answers', async () => {
+  const signs = ['What is 6/3?', 'What is 6*3?', 'What is -5?', 'What is 5?', 'What is C#?', 'What is C?'];
+  teaches(() =>
+    asked.length === 1 ? { rows: signs.map((sign, at) => ({ questions: [sign], answer: `${at}` })) } : isNever(),
+  );
+  expect(await synthesize({ topic: 'signs', count: 6, wordings: 1 })).toMatchObject({
+    rows: 6,
+    dropped: { contradicted: 0, duplicates: 0 },
+  });
+  const facts = [{ question: 'How many thing-x?', answer: '10%' }];
+  teaches((prompt) =>
+    numbered(prompt, (thing) => (isWording(prompt) ? { questions: [`Tell: thing-${thing}?`] } : { answer: '10' })),
+  );
+  await expect(synthesize({ facts, wordings: 1 })).rejects.toMatchObject({ details: { dropped: { wrong: 1 } } });
+});
+
 test('the gates of adapters that were trained here are kept out without being named', async () => {
   const heldOut = 'a'.repeat(64);
   writeFileSync(join(root, 'genome', 'rows', `${heldOut}.jsonl`), `${JSON.stringify(FACTS[1])}\n`);
