@@ -238,7 +238,7 @@ async function inRun(command: string, params: JsonObject, by: string, output: Ou
 }
 
 /** The text of the result, one line for each of a list, else JSON. */
-function shown(result: Json, textField: string | null): string[] {
+export function shown(result: Json, textField: string | null): string[] {
   if (result === null) return ['done.'];
   if (Array.isArray(result)) return result.map((one) => lineOf(one));
   if (typeof result === 'object' && textField !== null && typeof result[textField] === 'string')
@@ -257,13 +257,14 @@ const lineOf = (value: Json): string =>
       ? value
       : JSON.stringify(value);
 
-/** A later number is no count of anything else that systems list. */
+/** A later number is no count of anything else that systems list; a still later one is in another unit, nanoseconds say. */
 const earliestMs = Date.UTC(2000);
+const latestMs = Date.UTC(2200);
 
 /** Times and durations as people read them; `--json` has the milliseconds. */
 function fieldText(field: string, value: Json): string {
   if (typeof value === 'string') return value;
   if (typeof value !== 'number') return JSON.stringify(value);
-  if (/(?:At|^timestamp)$/.test(field) && value > earliestMs) return new Date(value).toISOString();
+  if (/(?:At|^timestamp)$/.test(field) && value > earliestMs && value < latestMs) return new Date(value).toISOString();
   return field.endsWith('Ms') ? durationText(value) : String(value);
 }

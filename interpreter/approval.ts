@@ -109,23 +109,32 @@ const VERBS: { readonly [Type in Effect['type']]: string } = {
   turn: 'ask',
 };
 
-function wish(walk: Walk, key: string, step: Step, effect: Effect): string {
+const wish = (walk: Walk, key: string, step: Step, effect: Effect): string =>
+  wishWords(key, actionOf(walk, effect).permission, step, effect);
+
+/** What the command says that it would do stands beside what it is, and never in its place: it may be a project's own. */
+export function wishWords(key: string, permission: string | null, step: Step, effect: Effect): string {
   const summary = summaryOf(effect);
-  if (summary !== null) return `${key} wants to ${summary}`;
-  const { permission } = actionOf(walk, effect);
   const verb = permission === null || permission === 'shell' ? VERBS[effect.type] : permission;
-  return `${key} wants to ${permission === 'shell' ? 'run' : verb}: ${actionWords(step, effect)}`;
+  const what = `${permission === 'shell' ? 'run' : verb}: ${actionWords(step, effect)}`;
+  return summary === null ? `${key} wants to ${what}` : `${key} wants to ${summary} (${what})`;
 }
 
 const summaryMax = 200;
+
+/** Marks of direction, controls and halves of pairs. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
 
 /** What the command itself says that it would do, in a line. */
 function summaryOf(effect: Effect): string | null {
   const resolved = effect.type === 'command' ? effect.resolved : undefined;
   const summary = resolved !== undefined && isJsonObject(resolved) ? resolved['summary'] : undefined;
-  return typeof summary === 'string' && summary !== '' && !/\s\s|[\n\r]/.test(summary)
-    ? summary.slice(0, summaryMax)
-    : null;
+  if (typeof summary !== 'string') return null;
+  const characters = Array.from(summary.replaceAll(/\s+/g, ' ').replaceAll(UNSEEN, '').trim());
+  if (characters.length === 0) return null;
+  return characters.length <= summaryMax
+    ? characters.join('')
+    : `${characters.slice(0, summaryMax).join('')}… (${characters.length} characters in all)`;
 }
 
 const isEditable = ({ type }: Effect): boolean => type === 'shell' || type === 'command' || type === 'emit';

@@ -205,7 +205,7 @@ export interface Command<Params = unknown, Result extends Json = Json> extends C
   writes?(params: Params, context: CommandContext): string[];
   /** What it would do, for a simulation; absent: nobody can say. */
   predict?(params: JsonObject, world: SimulatedWorld): Predicted;
-  /** What it would do, for a person who is to approve it; of one that `resolves`. A `summary` ("change 3 files") stands in the question in place of the command's name. */
+  /** What it would do, for a person who is to approve it; of one that `resolves`. A `summary` ("change 3 files") stands in the question before the command's name. */
   resolve?(params: Params, context: CommandContext): Json | Promise<Json>;
 }
 

@@ -1,6 +1,8 @@
 /** What a person sees of a step that asks, or failed: the whole action, as it is done. */
 import { expect, test } from 'vitest';
 import { stage } from '../../../authoring/simulate/stage.ts';
+import { wishWords } from '../../../interpreter/approval.ts';
+import type { Effect } from '../../../interpreter/effect.ts';
 import { runScenario } from '../../../interpreter/simulation/run-scenario.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import type { Definition, Step } from '../../../language/model.ts';
@@ -103,6 +105,25 @@ test('a message says what is done, whatever the step is called, and of a long on
   const { message } = await asked({ type: 'shell', name: 'echo hello', command: 'rm', args: ['-rf', '.'] });
   expect(message).toBe('steps.0@1 wants to run: "echo hello", rm -rf .');
   expect((await asked({ type: 'shell', command: long })).message).toMatch(/a… \(264 characters in all\)$/);
+});
+
+test.each([
+  ['change 3 files', 'change 3 files'],
+  ['read\r\nfiles\u2028now', 'read files now'],
+  ['read\u202e files\u0007\ud83d', 'read files'],
+  [`${'x'.repeat(199)}😀y`, `${'x'.repeat(199)}😀… (201 characters in all)`],
+])('what a command says of itself stands beside its permission and its name: %j', (summary, words) => {
+  const step = command('files/wipe', {});
+  const effect = { type: 'command', command: 'files/wipe', params: {}, resolved: { summary } } as unknown as Effect;
+  expect(wishWords('steps.0@1', 'delete', step, effect)).toBe(`steps.0@1 wants to ${words} (delete: files/wipe)`);
+  expect(wishWords('steps.0@1', 'shell', step, effect)).toBe(`steps.0@1 wants to ${words} (run: files/wipe)`);
+});
+
+test.each([[''], ['\u202e\n'], [7], [null]])('a command that says nothing of itself is named alone: %j', (summary) => {
+  const effect = { type: 'command', command: 'files/wipe', params: {}, resolved: { summary } } as unknown as Effect;
+  expect(wishWords('steps.0@1', 'delete', command('files/wipe', {}), effect)).toBe(
+    'steps.0@1 wants to delete: files/wipe',
+  );
 });
 
 test('what is asked about a run that is started is the definition as its steps, and what its names mean', async () => {
