@@ -53,7 +53,11 @@ const ENDS: ReadonlySet<unknown> = new Set(['yield', 'carry', 'stop', 'cancel'])
 
 /** Waits as `idle` does; where the line goes on after that, the run has a place again. */
 export function* away<End>(walk: Walk, strand: Strand | null, pending: () => Promise<End>): Walking<End | PlaceEnd> {
-  const end = yield* idle(walk, pending);
+  return yield* withPlace(walk, strand, yield* idle(walk, pending));
+}
+
+/** Once a wait has ended as `end`. */
+export function* withPlace<End>(walk: Walk, strand: Strand | null, end: End): Walking<End | PlaceEnd> {
   if (ENDS.has(end) || !lacksPlace(walk, strand)) return end;
   return (yield* takePlace(walk, strand)) ?? end;
 }

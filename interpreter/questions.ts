@@ -22,21 +22,13 @@ import {
 import { defined } from '../language/defined.ts';
 import { strangerFault, takeApproval, type Counts } from './approvers.ts';
 import { wait, type Walking } from './drive.ts';
-import { isCancelled, leftAround, shieldOf, type AskEnd, type Strand } from './host.ts';
+import { isCancelled, shieldOf, type AskEnd, type Strand } from './host.ts';
 import type { Flow } from './effect.ts';
 import { keyOfQuestion } from './keys.ts';
 import { heldMs, record, type Walk } from './walk-state.ts';
-import {
-  countExtension,
-  limitAsked,
-  endingMs,
-  holdAtLimit,
-  limitReached,
-  remainingMs,
-  extensionFault,
-  takeExtension,
-} from './limits.ts';
-import { away } from './places.ts';
+import { countExtension, limitAsked, holdAtLimit, limitReached, extensionFault, takeExtension } from './limits.ts';
+import { idle, type PlaceEnd, withPlace } from './places.ts';
+import { endOf, expiryOf, hasExpired, isOver, lastMoment, remind } from './question-times.ts';
 
 export interface Draft {
   id: string;
@@ -77,9 +69,18 @@ export function* ask(walk: Walk, strand: Strand, draft: Draft): Walking<Verdict>
   const question = openQuestion(walk, draft.id) ?? (yield* pose(walk, strand, draft));
   if (question === null) return { flow: { kind: 'yield' } };
   for (;;) {
-    const end = yield* away(walk, strand, () => walk.host.ask(strand, question, endOf(walk, strand, question)));
+    const end = yield* untilItEnds(walk, strand, question);
     const verdict = yield* verdictOf(walk, strand, question, end);
     if (verdict !== null) return verdict;
+  }
+}
+
+/** For a reminder alone the run takes no place of its persona. */
+function* untilItEnds(walk: Walk, strand: Strand, question: Question): Walking<AskEnd | PlaceEnd> {
+  for (;;) {
+    const end = yield* idle(walk, () => walk.host.ask(strand, question, endOf(walk, strand, question)));
+    if (end !== 'late' || isOver(walk, strand, question)) return yield* withPlace(walk, strand, end);
+    remind(walk, strand, question);
   }
 }
 
@@ -118,55 +119,13 @@ function* pose(walk: Walk, strand: Strand, draft: Draft): Walking<Question | nul
     expiresAt,
     digest,
     ...defined({ approvers, remindAfterMs }),
+    ...(remindAfterMs === undefined ? {} : { remindAt: walk.host.now() + remindAfterMs }),
   };
   walk.position.questions.push(question);
   record(walk, { type: 'asked', key, question: { ...question, expiresAt: lastMoment(walk, strand, question) } });
   const held = heldMs(walk);
   if (held > 0 && (expiresAt !== null || remindAfterMs !== undefined)) question.held = held;
   return question;
-}
-
-/**
- * Until when it can be answered, as things stand: its own expiry, or the end of the run or of a step
- * around it. Time that the run will be held comes on top, so only its own expiry refuses an answer.
- */
-function lastMoment(walk: Walk, strand: Strand, { expiresAt }: Question): number | null {
-  const shield = shieldOf(strand);
-  const lefts = [shield === null ? endingMs(walk) : shield.until - walk.host.now(), leftAround(strand)].filter(
-    (left) => left !== null,
-  );
-  const ends = [
-    ...(expiresAt === null ? [] : [expiresAt]),
-    ...lefts.map((left) => walk.host.now() + Math.max(0, left)),
-  ];
-  return ends.length === 0 ? null : Math.min(...ends);
-}
-
-/** When it expires: time that the run is held does not pass for who is asked either. */
-const expiryOf = (walk: Walk, question: Question): number | null =>
-  question.expiresAt === null ? null : question.expiresAt + heldSince(walk, question);
-
-const heldSince = (walk: Walk, { held = 0 }: Question): number => Math.max(0, heldMs(walk) - held);
-
-/** When the next reminder is due. The waits between them double, so that a question of months has few. */
-function remindAt(walk: Walk, question: Question): number | null {
-  const { askedAt, remindAfterMs, reminders = 0 } = question;
-  return remindAfterMs === undefined
-    ? null
-    : askedAt + remindAfterMs * (2 ** (reminders + 1) - 1) + heldSince(walk, question);
-}
-
-/** When waiting ends at the latest: the question's expiry or its next reminder, or the end of the run's time. */
-function endOf(walk: Walk, strand: Strand, question: Question): number | null {
-  const shield = shieldOf(strand);
-  const left = shield === null ? remainingMs(walk) : null;
-  const ends = [
-    expiryOf(walk, question),
-    remindAt(walk, question),
-    shield?.until ?? null,
-    left === null ? null : walk.host.now() + left,
-  ].filter((end) => end !== null);
-  return ends.length === 0 ? null : Math.min(...ends);
 }
 
 function* verdictOf(walk: Walk, strand: Strand, question: Question, end: AskEnd): Walking<Verdict | null> {
@@ -176,8 +135,11 @@ function* verdictOf(walk: Walk, strand: Strand, question: Question, end: AskEnd)
       if (answer === undefined) throw new Error(`bug: the question "${question.id}" is settled without an answer`);
       return { answer };
     }
-    case 'late':
-      return yield* whenLate(walk, strand, question);
+    case 'late': {
+      // It may have been answered while the run waited for a place.
+      const answer = answerTo(walk, question.id);
+      return answer === undefined ? yield* whenLate(walk, strand, question) : { answer };
+    }
     case 'yield':
       return { flow: { kind: 'yield' } };
     case 'stop':
@@ -192,29 +154,15 @@ function* verdictOf(walk: Walk, strand: Strand, question: Question, end: AskEnd)
 }
 
 function* whenLate(walk: Walk, strand: Strand, question: Question): Walking<Verdict | null> {
-  const now = walk.host.now();
-  const shield = shieldOf(strand);
-  const expiry = expiryOf(walk, question);
-  if ((expiry !== null && now >= expiry) || (shield !== null && now >= shield.until)) {
+  if (hasExpired(walk, strand, question)) {
     close(walk, question, 'expired');
     return { expired: true };
   }
-  const limit = shield === null ? limitReached(walk) : null;
-  if (limit === null) remind(walk, strand, question);
+  const limit = shieldOf(strand) === null ? limitReached(walk) : null;
   const flow = limit === null ? null : yield* holdAtLimit(walk, limit);
   if (flow === null) return null;
   if (flow.kind !== 'yield') withdraw(walk, question);
   return { flow };
-}
-
-/** Several lines may wait for one answer: whoever of them is first reminds. */
-function remind(walk: Walk, strand: Strand, question: Question): void {
-  const due = remindAt(walk, question);
-  if (due === null || walk.host.now() < due) return;
-  question.reminders = (question.reminders ?? 0) + 1;
-  const { id } = question;
-  const shown = { ...question, expiresAt: lastMoment(walk, strand, question) };
-  record(walk, { type: 'reminded', key: keyOfQuestion(id), id, question: shown });
 }
 
 export const withdraw = (walk: Walk, question: Question): void => close(walk, question, 'withdrawn');

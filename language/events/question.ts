@@ -65,6 +65,8 @@ export interface Question {
   expiresAt: number | null;
   /** How long it is open before the first reminder; each further one takes twice as long as the one before. Absent: there are none. */
   remindAfterMs?: number;
+  /** When the next reminder is due; time that the run is held is added to it. Absent: there is none. */
+  remindAt?: number;
   /** How many reminders there were; absent: none. */
   reminders?: number;
   /** How long the run had been held when it was asked, in milliseconds; absent: not at all. Time that it is held afterwards is added to `expiresAt` and to reminders. */

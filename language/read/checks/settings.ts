@@ -104,7 +104,9 @@ function checkEscalation({ value }: DefinitionSite, at: At): Problem[] {
   }
   return rules.flatMap((rule: unknown, index): Problem[] => {
     const condition = isPlain(rule) ? rule['condition'] : undefined;
-    if (isPlain(rule) && rule['remindAfterMs'] !== undefined && rule['action'] !== 'pause')
+    // An approval is asked for whatever the rule does besides.
+    const asks = condition === 'approval_needed' || (isPlain(rule) && rule['action'] === 'pause');
+    if (isPlain(rule) && rule['remindAfterMs'] !== undefined && !asks)
       return [
         {
           code: 'KEY_WITHOUT_EFFECT',

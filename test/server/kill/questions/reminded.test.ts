@@ -24,7 +24,8 @@ test('a reminder outlasts its worker, is shown, and does not come after the answ
   );
   await harness.untilEvent(handle, (event) => event.type === 'asked');
   await first.kill9();
-  await passed(remindAfterMs + 500);
+  // By then a second one is due, too.
+  await passed(4 * remindAfterMs);
   await harness.startWorker();
   await until(async () => reminded(await harness.events(handle)).length > 0);
   const [item] = await harness.store.inbox.list({ handle });
@@ -41,6 +42,8 @@ test('a reminder outlasts its worker, is shown, and does not come after the answ
   expect(times.map((event) => event.type === 'reminded' && event.question.reminders)).toEqual(
     times.map((_, index) => index + 1),
   );
+  const waits = times.slice(1).map(({ at }, index) => at - (times[index]?.at ?? at));
+  expect(waits.filter((wait, index) => wait < remindAfterMs * 2 ** (index + 1))).toEqual([]);
   const { out: trace } = await harness.command('trace', handle);
   expect(trace).toMatch(/\? steps\.0@1 still asks tester, after \d/);
   const { out: published } = await harness.command('events', `sentinel:${handle}:reminded`, '--json');
