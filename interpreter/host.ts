@@ -253,8 +253,11 @@ export interface Host {
     key: string,
     tell: (until: number, why: string) => void,
   ): Promise<'go' | 'yield' | 'stop' | 'cancel'>;
-  /** Waits until it is `untilMs` by the clock, or the run has to move; where the host cannot wait, `yield`. */
-  sleep(strand: Strand, key: string, untilMs: number): Promise<Exclude<AskEnd, 'settled'>>;
+  /**
+   * Waits until it is `untilMs` by the clock, or the run has to move; where the host cannot wait, `yield`. Past that it
+   * waits on while the run stands still, at most until `clockMs`, which comes nevertheless.
+   */
+  sleep(strand: Strand, key: string, untilMs: number, clockMs: number | null): Promise<Exclude<AskEnd, 'settled'>>;
   /** Runs a part of the walk whose effects can be cancelled on their own. */
   group<Result>(walk: () => Promise<Result>): { ended: Promise<Result>; cancel: () => void };
   /**

@@ -61,7 +61,10 @@ function change(walk: Walk, apply: (still: Stillness) => void): void {
   const { position, host } = walk;
   const still = (position.still ??= { since: host.now(), held: heldMs(walk), lines: 0 });
   apply(still);
+  if (still.lines === 0) delete still.until;
   if (still.lines > 0 || still.withNested === true) return;
-  position.pausedMs = still.held + Math.max(0, (position.paused?.since ?? host.now()) - still.since);
+  const { paused } = position;
+  // A pause that outlasts it counts its own time, from before it, too.
+  position.pausedMs = heldMs(walk) - (paused === null ? 0 : host.now() - paused.since);
   delete position.still;
 }

@@ -18,7 +18,7 @@ import { converse } from '../models/model-step.ts';
 import { firstPosition } from '../position.ts';
 import { isTold } from '../models/telling.ts';
 import type { Verdict, Allowed } from '../verdict.ts';
-import type { Walk } from '../walk-state.ts';
+import { heldMs, type Walk } from '../walk-state.ts';
 import { throughJson } from '../../language/json.ts';
 
 class ScriptedAgent extends PassingHost implements Host {
@@ -81,7 +81,7 @@ export async function runScriptedAgent(
     position: {
       ...firstPosition(0),
       loop: position.loop,
-      pausedMs: position.pausedMs,
+      pausedMs: heldMs(outer),
       extensions: position.extensions,
     },
     host: new ScriptedAgent(outer),

@@ -40,6 +40,7 @@ import { firstPosition, type Position } from '../position.ts';
 import { textFieldsOf } from '../program.ts';
 import { walkRun } from '../walk/walk.ts';
 import { BoundScopes } from './bound-scope.ts';
+import { earlier, isPast } from '../waits.ts';
 import { publishEnd } from './event-board.ts';
 import { PlainAnswers } from './plain-answers.ts';
 import { PLACE_KEY, type TimeEnd, untilDay } from './scripted-places.ts';
@@ -69,6 +70,8 @@ export class ScriptedHost extends PlainAnswers implements Host {
   readonly bound: Host['bound'];
   readonly isLate: Host['isLate'];
   private stepsBefore = 0;
+  /** Whether it stood still when it last waited. */
+  private stood = false;
   private groupTurns = 0;
   private pureSteps = 0;
   /** A line of execution returned its position to continue as new; the others follow. */
@@ -97,6 +100,13 @@ export class ScriptedHost extends PlainAnswers implements Host {
   private walkFrom(input: RunInput, position: Position): Walk {
     return { input, position, host: this, textFields: textFieldsOf(input), lines: firstLines(input) };
   }
+
+  override suspended = (): void => {
+    this.told?.tell();
+    const { stood } = this;
+    this.stood = standsStill(this.walk.position);
+    if (stood && !this.stood) this.waking.wake();
+  };
 
   async run(): Promise<RunResult> {
     const flow = await this.world.simulation.within(this.root, () => this.walkToEnd());
@@ -329,24 +339,35 @@ export class ScriptedHost extends PlainAnswers implements Host {
       if (held) return held;
       if (!this.walk.position.questions.some((open) => open.id === id && open.askedAt === askedAt)) return 'settled';
       if (this.yielding && shieldOf(strand) === null) return 'yield';
-      if (untilMs !== null && this.now() >= untilMs) return 'late';
-      await this.waking.untilWoken(this.world.simulation.scope, untilMs);
+      const end = this.endNow(strand, untilMs);
+      if (isPast(this.walk, end)) return 'late';
+      await this.waking.untilWoken(this.world.simulation.scope, end);
     }
   }
 
-  async sleep(strand: Strand, key: string, untilMs: number): Promise<Exclude<AskEnd, 'settled'>> {
+  async sleep(...[strand, key, untilMs, clockMs]: Parameters<Host['sleep']>): ReturnType<Host['sleep']> {
     this.interrupt(key, 'during');
-    return (await this.untilTime(strand, untilMs)) ?? 'late';
+    return (await this.untilTime(strand, () => this.endNow(strand, untilMs, clockMs))) ?? 'late';
+  }
+
+  /** A time that is late does not end the wait while the run stands still; what comes by the clock does. */
+  private endNow(strand: Strand, untilMs: number | null, clockMs: number | null = null): number | null {
+    if (untilMs === null || this.now() < untilMs || !standsStill(this.walk.position)) return untilMs;
+    return earlier(clockMs, shieldOf(strand)?.until ?? null);
   }
 
   /** Null once it is so late. */
-  private async untilTime(strand: Strand | undefined, until: number, isOver = (): boolean => false): Promise<TimeEnd> {
+  private async untilTime(
+    strand: Strand | undefined,
+    until: () => number | null,
+    isOver = (): boolean => false,
+  ): Promise<TimeEnd> {
     for (;;) {
       const held = this.interruption(strand) ?? (await this.untilResumed(strand));
       if (held) return held;
-      if (this.now() >= until || isOver()) return null;
+      if (isPast(this.walk, until()) || isOver()) return null;
       if (this.yielding && (strand === undefined || shieldOf(strand) === null)) return 'yield';
-      await this.waking.untilWoken(this.world.simulation.scope, until);
+      await this.waking.untilWoken(this.world.simulation.scope, until());
     }
   }
 
@@ -363,14 +384,18 @@ export class ScriptedHost extends PlainAnswers implements Host {
     this.interrupt(PLACE_KEY, 'during');
     const until = this.world.places.ask(this.now());
     if (this.now() < until) tell({ state: 'waiting', holder: 'other', ahead: 1 });
-    const end = await this.untilTime(strand ?? undefined, until, () => this.walk.position.place?.taken === true);
+    const end = await this.untilTime(
+      strand ?? undefined,
+      () => until,
+      () => this.walk.position.place?.taken === true,
+    );
     if (end === null) this.world.places.take();
     return end ?? 'taken';
   }
 
   async awaitDay(...[strand, key, tell]: Parameters<Host['awaitDay']>): ReturnType<Host['awaitDay']> {
     this.interrupt(key, 'during');
-    return untilDay(this.world, tell, (until) => this.untilTime(strand, until));
+    return untilDay(this.world, tell, (until) => this.untilTime(strand, () => until));
   }
 
   async leavePlace(): Promise<void> {
@@ -388,9 +413,10 @@ export class ScriptedHost extends PlainAnswers implements Host {
       );
       if (found !== null) return found;
       if (this.yielding && shieldOf(strand) === null) return 'yield';
-      if (wanted.untilMs !== null && this.now() >= wanted.untilMs) return 'late';
+      const end = this.endNow(strand, wanted.untilMs);
+      if (isPast(this.walk, end)) return 'late';
       this.awaited.set(wanted.key, wanted.pattern);
-      await this.waking.untilWoken(this.world.simulation.scope, wanted.untilMs);
+      await this.waking.untilWoken(this.world.simulation.scope, end);
       this.awaited.delete(wanted.key);
     }
   }

@@ -78,6 +78,8 @@ interface Times {
   wakes: () => number;
   /** What is stated of how long the step may take. */
   fails: (() => number) | null;
+  /** When it wakes although the run stands still. */
+  clockMs: number | null;
 }
 
 function timesOf(walk: Walk, step: SleepStep, { since, until, held }: SleepingFrame): Times {
@@ -85,6 +87,7 @@ function timesOf(walk: Walk, step: SleepStep, { since, until, held }: SleepingFr
   return {
     wakes: held === undefined ? () => until : deadline(walk, until, held),
     fails: most === null ? null : deadline(walk, since + most, held ?? 0),
+    clockMs: held === undefined ? until : null,
   };
 }
 
@@ -92,7 +95,7 @@ function* sleepUntil(
   walk: Walk,
   strand: Strand,
   key: string,
-  { wakes, fails }: Times,
+  { wakes, fails, clockMs }: Times,
 ): Walking<Flow | { kind: 'late' }> {
   for (;;) {
     if (isCancelled(strand)) return { kind: 'cancelled' };
@@ -102,7 +105,7 @@ function* sleepUntil(
     const flow = limit === null ? null : yield* holdAtLimit(walk, limit);
     if (flow !== null) return flow;
     const untilMs = earlier(earlier(wakes(), fails?.() ?? null), endOfTime(walk, strand)) ?? wakes();
-    const end = yield* away(walk, strand, () => walk.host.sleep(strand, key, untilMs));
+    const end = yield* away(walk, strand, () => walk.host.sleep(strand, key, untilMs, clockMs));
     if (end === 'yield') return { kind: 'yield' };
     if (end === 'stop') return { kind: 'stopped', limit: 'stop' };
     if (end === 'cancel') return { kind: 'cancelled' };

@@ -36,6 +36,10 @@ function placeWords(persona: string, state: Grouped['state'], ahead: number): st
 export const dayWords = (persona: string, until: number): string =>
   `waits for the budget of ${persona} until ${new Date(until).toISOString()}`;
 
+/** Of the run around one that waits for a day. */
+export const nestedDayWords = (persona: string): string =>
+  `stands still with a nested run that waits for the budget of ${persona}`;
+
 /** Of those who wait for the same. */
 export const aheadWords = (ahead: number): string =>
   ahead === 0 ? '' : `, with ${ahead} ${ahead === 1 ? 'run' : 'runs'} before this one`;

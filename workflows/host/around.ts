@@ -1,5 +1,5 @@
 /** A nested run that stands still, or goes on, tells the run around it, which does so with it (interpreter/stillness.ts). */
-import { defineSignal, getExternalWorkflowHandle, setHandler } from '@temporalio/workflow';
+import { CancellationScope, defineSignal, getExternalWorkflowHandle, setHandler } from '@temporalio/workflow';
 import { NestedStillness, toTellAround } from '../../interpreter/stillness.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { SIGNALS, workflowIdOf } from '../messages/messages.ts';
@@ -44,8 +44,10 @@ export class Around {
     const { handle, parent } = this.walk.input;
     const told = toTellAround(this.walk);
     if (parent === null || told === null) return;
-    getExternalWorkflowHandle(workflowIdOf(parent))
-      .signal(SIGNALS.nested, nestedMessage(handle, told))
-      .catch(() => undefined);
+    const around = getExternalWorkflowHandle(workflowIdOf(parent));
+    // Where a part of the run is cancelled, the run goes on, and the word is not said again.
+    CancellationScope.nonCancellable(() => around.signal(SIGNALS.nested, nestedMessage(handle, told))).catch(
+      () => undefined,
+    );
   }
 }

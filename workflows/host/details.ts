@@ -1,6 +1,7 @@
 /** Where a run stands, as the Web UI of Temporal shows it. */
 import type { Definition } from '../../language/model.ts';
-import { dayWords, groupWords } from '../../language/events/event-words.ts';
+import { dayWords, groupWords, nestedDayWords } from '../../language/events/event-words.ts';
+import type { Stillness } from '../../interpreter/holds.ts';
 import { labelOf } from '../../interpreter/build-effect.ts';
 import { costSoFar } from '../../interpreter/models/model-turn.ts';
 import { openModels } from '../../interpreter/models/open-models.ts';
@@ -24,8 +25,14 @@ export function waitsFor({ position, input }: Walk): string | null {
   if (first !== undefined)
     return `waits for an answer: ${first.message}${others.length === 0 ? '' : ` (and ${others.length} more)`}`;
   if (group?.behind !== undefined) return groupWords({ group: group.name, state: 'waiting', holder: group.behind });
-  if (place?.ahead === undefined) return still?.until === undefined ? null : dayWords(input.persona, still.until);
+  if (place?.ahead === undefined) return still === undefined ? null : stillWords(input.persona, still);
   return groupWords({ of: 'persona', group: input.persona, state: 'waiting', ahead: place.ahead });
+}
+
+/** Null before it is known until when. */
+function stillWords(persona: string, { until, withNested }: Stillness): string | null {
+  if (until !== undefined) return dayWords(persona, until);
+  return withNested === true ? nestedDayWords(persona) : null;
 }
 
 function turnWords(frame: ModelFrame): string {

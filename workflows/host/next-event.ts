@@ -19,6 +19,7 @@ export interface Waiter {
   isYielding(): boolean;
   interruption(strand: Strand): 'stop' | 'cancel' | null;
   untilResumed(strand: Strand): Promise<'stop' | 'cancel' | null>;
+  untilGoesOn(strand: Strand, mustMove: () => boolean): Promise<'stop' | 'cancel' | null>;
 }
 
 export type EventEnd = PublishedEvent | Exclude<AskEnd, 'settled'>;
@@ -53,7 +54,8 @@ async function lookAndWait(waiter: Waiter, strand: Strand, wanted: WantedEvent):
     untilMs === null
       ? (await condition(mustMove), false)
       : !(await condition(mustMove, Math.max(1, untilMs - walk.host.now())));
-  return waiter.interruption(strand) ?? (follows() ? 'yield' : isLate ? 'late' : null);
+  const end = isLate ? await waiter.untilGoesOn(strand, mustMove) : null;
+  return end ?? waiter.interruption(strand) ?? (follows() ? 'yield' : isLate && !mustMove() ? 'late' : null);
 }
 
 function look(walk: Walk, { key, pattern, withCause, consumed, isOwn }: WantedEvent): Promise<PublishedEvent | null> {

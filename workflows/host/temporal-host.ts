@@ -68,7 +68,7 @@ import {
 } from '../../interpreter/host.ts';
 import type { Flow, Reply, RunBudget } from '../../interpreter/effect.ts';
 import type { Allowed } from '../../interpreter/verdict.ts';
-import type { Walk } from '../../interpreter/walk-state.ts';
+import { heldMs, type Walk } from '../../interpreter/walk-state.ts';
 import { turnsGranted } from '../../interpreter/limits.ts';
 import { firstLines, standsStill } from '../../interpreter/places.ts';
 import { isPlain } from '../../interpreter/walk/plain-steps.ts';
@@ -302,7 +302,7 @@ export class TemporalHost extends LocalAnswers implements Host {
       key: this.journalKey(key),
       seq: numbers.from,
       places: PLACES,
-      pausedMs: position.pausedMs,
+      pausedMs: heldMs(this.walk),
       extensions: position.extensions,
       ...defined({ budget }),
       ...editedStrand(this.walk, strand),
@@ -351,9 +351,9 @@ export class TemporalHost extends LocalAnswers implements Host {
     return this.waiting.forAnswer(strand, question, untilMs);
   }
 
-  sleep(strand: Strand, key: string, untilMs: number): Promise<Exclude<AskEnd, 'settled'>> {
+  sleep(...[strand, key, untilMs, clockMs]: Parameters<Host['sleep']>): ReturnType<Host['sleep']> {
     this.suspended();
-    return this.waiting.forTime(strand, key, untilMs);
+    return this.waiting.forTime(strand, key, untilMs, clockMs);
   }
 
   async askForGroup(asked: GroupRequest): Promise<GroupTurn | 'yield' | 'stop' | 'cancel'> {
@@ -387,8 +387,7 @@ export class TemporalHost extends LocalAnswers implements Host {
   }
 
   suspended(): void {
-    // What goes on in the next history has stood still meanwhile.
-    if (!this.waiting.isYielding() && this.control.ended === null) this.control.around.tell();
+    if (this.control.ended === null) this.control.around.tell();
     if (this.recording.send()) setCurrentDetails(detailsOf(this.control.state(), this.walk.position));
   }
 

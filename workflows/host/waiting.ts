@@ -8,9 +8,13 @@ import type { Question } from '../../language/events/question.ts';
 import { questionOptions } from './activity-options.ts';
 import type { Control } from './control.ts';
 import { isCancelled, shieldOf, type AskEnd, type RestEnd, type Strand } from '../../interpreter/host.ts';
+import { standsStill } from '../../interpreter/places.ts';
+import { earlier, isPast } from '../../interpreter/waits.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 
+/** No timer lasts longer than the server can count. */
 const timerMsMax = 365 * 86_400_000;
+const timerMs = (left: number): number => Math.min(Math.max(1, left), timerMsMax);
 
 export class Waiting {
   readonly walk: Walk;
@@ -69,15 +73,39 @@ export class Waiting {
     return this.interruption(strand) ?? (moved ? 'carry' : 'go');
   }
 
-  async forTime(strand: Strand, key: string, untilMs: number): Promise<Exclude<AskEnd, 'settled'>> {
+  /**
+   * After a wait that is late. Its time does not pass while the run stands still, so it is not read again before the run
+   * goes on, or has to move: a timer for what is left would be set again and again. `clockMs`, and the end of a clean-up,
+   * come by the clock.
+   */
+  async untilGoesOn(
+    strand: Strand,
+    mustMove: () => boolean,
+    clockMs: number | null = null,
+  ): Promise<'stop' | 'cancel' | null> {
+    const { position, host } = this.walk;
+    const isOver = (): boolean => mustMove() || position.paused !== null || !standsStill(position);
+    const endMs = earlier(clockMs, shieldOf(strand)?.until ?? null);
+    for (;;) {
+      const held = await this.untilResumed(strand);
+      if (held !== null || isOver() || isPast(this.walk, endMs)) return held;
+      if (endMs === null) await condition(isOver);
+      else await condition(isOver, timerMs(endMs - host.now()));
+    }
+  }
+
+  async forTime(
+    strand: Strand,
+    key: string,
+    untilMs: number,
+    clockMs: number | null,
+  ): Promise<Exclude<AskEnd, 'settled'>> {
     const { position, host } = this.walk;
     const isShielded = shieldOf(strand) !== null;
     const mustMove = (): boolean => (this.yielding || position.stopping) && !isShielded;
     try {
-      // No timer lasts longer than the server can count.
-      const left = Math.min(Math.max(1, untilMs - host.now()), timerMsMax);
-      await condition(mustMove, left, { summary: `${key} sleeps` });
-      const held = await this.untilResumed(strand);
+      await condition(mustMove, timerMs(untilMs - host.now()), { summary: `${key} sleeps` });
+      const held = await this.untilGoesOn(strand, mustMove, clockMs);
       if (held) return held;
       if (!mustMove()) return 'late';
     } catch (error) {
@@ -96,10 +124,10 @@ export class Waiting {
         untilMs === null
           ? (await condition(mustMove), false)
           : !(await condition(mustMove, Math.max(1, untilMs - host.now()), questionOptions(question)));
-      const held = await this.untilResumed(strand);
+      const held = await (late ? this.untilGoesOn(strand, mustMove) : this.untilResumed(strand));
       if (held) return held;
       if (!isOpen()) return 'settled';
-      if (late) return 'late';
+      if (late && !mustMove()) return 'late';
     } catch (error) {
       if (!isCancellation(error)) throw error;
     }

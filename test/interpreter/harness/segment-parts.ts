@@ -12,6 +12,7 @@ import { portionOf, type RunInput } from '../../../interpreter/host.ts';
 import type { Effect, Reply } from '../../../interpreter/effect.ts';
 import { editedStrand } from '../../../interpreter/edited-paths.ts';
 import { turnsGranted } from '../../../interpreter/limits.ts';
+import { heldMs } from '../../../interpreter/walk-state.ts';
 import { replyTo, type Answers } from '../../../interpreter/simulation/script.ts';
 import type { SegmentAsked } from '../../../interpreter/simulation/scripted-host.ts';
 
@@ -26,7 +27,7 @@ export function requestOf({ host, strand, key, stepsLeft, budget }: SegmentAsked
     places: 1,
     stepsMax: stepsLeft ?? segmentStepsMax,
     tally: strand.path === '' ? position.tally : null,
-    pausedMs: position.pausedMs,
+    pausedMs: heldMs(host.walk),
     extensions: position.extensions,
     ...defined({ budget }),
     ...editedStrand(host.walk, strand),

@@ -128,10 +128,13 @@ test('a signal that is not sealed for the run is dropped, and holds up nothing',
     for (const arg of garbage) {
       await client.workflow.getHandle(id).signal(SIGNALS.control, arg);
       await client.workflow.getHandle(id).signal(SIGNALS.event, arg);
+      await client.workflow.getHandle(id).signal(SIGNALS.nested, arg);
     }
     await client.workflow.getHandle(id).signal('unheard-of', 'x');
   }
-  await stranger().workflow.getHandle(id).signal(SIGNALS.control);
+  for (const name of [SIGNALS.control, SIGNALS.nested]) await stranger().workflow.getHandle(id).signal(name);
+  const forged: SentMessage = { to: SIGNALS.nested, id: 'x', at: Date.now(), args: [{}, { word: 'x', isStill: 1 }] };
+  await stranger().workflow.getHandle(id).signal(SIGNALS.nested, forged, 'signalled/steps.0@1', null);
   expect(await stateOfRun(harness.client, 'signalled')).toMatchObject({ status: 'running', stopping: false });
   letGo('signalled');
   expect((await harness.result('signalled')).outcome).toBe('completed');

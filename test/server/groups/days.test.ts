@@ -68,6 +68,9 @@ test('runs of a persona whose steps are spent wait, also nested ones, over a kil
   // The run around stands still with it, and has no wait of its own.
   const around = (): Promise<Position> => harness.workflow(handle).query<Position>(QUERIES.position);
   await until(async () => (await around()).still?.withNested === true);
+  expect((await harness.state(handle)).reason).toBe(
+    'stands still with a nested run that waits for the budget of day-ai',
+  );
   const second = await harness.start(once('second', [note('e')]), { persona: 'day-ai' });
   await until(async () => (await waiting('day-ai')).length === 2);
 

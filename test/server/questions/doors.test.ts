@@ -144,7 +144,8 @@ test('whoever is not asked is refused in the same words at every door, and the q
   }
 });
 
-test('of two doors that race one answer is taken, and one person is one of two', async () => {
+// A command line is a process that has to begin first: it comes last, and finds the answer given.
+test('of doors that race one answer is taken, also by one that comes late, and one person is one of two', async () => {
   await ask('raced', { assignee: 'ada' });
   const both = await Promise.all(PERSONS.map(([, answer]) => answer('raced', 'ada')));
   expect(both.map(({ refused }) => refused)).toEqual(['', '', '', '']);
@@ -152,6 +153,8 @@ test('of two doors that race one answer is taken, and one person is one of two',
 
   await ask('two', { approvers: { of: ['ada', 'ops'], atLeast: 2 } });
   const ofAda = await Promise.all(PERSONS.map(([, answer]) => answer('two', 'ada')));
+  // She is refused nowhere: her second approval counts no more, and is no new one.
+  expect(ofAda.map(({ refused }) => refused)).toEqual(['', '', '', '']);
   expect(ofAda.filter(({ isNew }) => isNew)).toHaveLength(1);
   expect(await harness.store.inbox.open('two')).toEqual([id]);
   expect(await byLine('two', 'bob')).toEqual({ refused: '', isNew: true });
