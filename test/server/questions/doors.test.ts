@@ -146,19 +146,19 @@ test('whoever is not asked is refused in the same words at every door, and the q
 
 // A command line is a process that has to begin first: it comes last, and finds the answer given.
 test('of doors that race one answer is taken, also by one that comes late, and one person is one of two', async () => {
-  await ask('raced', { assignee: 'ada' });
-  const both = await Promise.all(PERSONS.map(([, answer]) => answer('raced', 'ada')));
+  await ask('raced-doors', { assignee: 'ada' });
+  const both = await Promise.all(PERSONS.map(([, answer]) => answer('raced-doors', 'ada')));
   expect(both.map(({ refused }) => refused)).toEqual(['', '', '', '']);
   expect(both.filter(({ isNew }) => isNew)).toHaveLength(1);
 
-  await ask('two', { approvers: { of: ['ada', 'ops'], atLeast: 2 } });
-  const ofAda = await Promise.all(PERSONS.map(([, answer]) => answer('two', 'ada')));
+  await ask('two-doors', { approvers: { of: ['ada', 'ops'], atLeast: 2 } });
+  const ofAda = await Promise.all(PERSONS.map(([, answer]) => answer('two-doors', 'ada')));
   // She is refused nowhere: her second approval counts no more, and is no new one.
   expect(ofAda.map(({ refused }) => refused)).toEqual(['', '', '', '']);
   expect(ofAda.filter(({ isNew }) => isNew)).toHaveLength(1);
-  expect(await harness.store.inbox.open('two')).toEqual([id]);
-  expect(await byLine('two', 'bob')).toEqual({ refused: '', isNew: true });
-  for (const handle of ['raced', 'two']) {
+  expect(await harness.store.inbox.open('two-doors')).toEqual([id]);
+  expect(await byLine('two-doors', 'bob')).toEqual({ refused: '', isNew: true });
+  for (const handle of ['raced-doors', 'two-doors']) {
     expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
     expect((await harness.events(handle)).filter(({ type }) => type === 'answered')).toHaveLength(1);
   }
