@@ -8,6 +8,7 @@ export { genome } from './genome/system.ts';
 export { git } from './git/system.ts';
 export { health } from './health/system.ts';
 export { inbox } from './inbox/system.ts';
+export { integrate } from './integrate/system.ts';
 export { memory } from './memory/system.ts';
 export { models } from './models/system.ts';
 export { pages } from './pages/system.ts';

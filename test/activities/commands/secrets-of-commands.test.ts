@@ -30,6 +30,7 @@ import { WaitingRows } from '../../../prisma/store/contract/session-contract.ts'
 import { useStore } from '../../store/harness/opened.ts';
 import { openAiWire as wire } from '../../models/wires/openai-wire.ts';
 import { say, useModels } from '../harness/asked-models.ts';
+import { INTEGRATION } from '../harness/integration-params.ts';
 import { planted } from '../harness/planted-params.ts';
 import { repository } from '../harness/repository.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
@@ -50,7 +51,7 @@ const definition = (steps: JsonObject[], more: JsonObject = {}): JsonObject => (
 const own = definition([{ type: 'shell', command: 'true' }]) as unknown as Definition;
 
 /** Parameters that take a name of a closed list alone. */
-const CLOSED: ReadonlySet<string> = new Set(['timeZone']);
+const CLOSED: ReadonlySet<string> = new Set(['timeZone', 'permitted']);
 
 /** With what they get further than with the text alone: `execution` is of a process in the background. */
 const FURTHER: { readonly [command: string]: (text: string, execution: string) => JsonObject[] } = {
@@ -59,6 +60,7 @@ const FURTHER: { readonly [command: string]: (text: string, execution: string) =
     { digest: 'a'.repeat(64), operations: [{ operation: 'CREATE', path: text, content: text, reason: text }] },
   ],
   'changeset/commit': (text) => [{ digest: 'a'.repeat(64), message: text }],
+  ...INTEGRATION,
   'code/edit': (text) => [{ path: 'a.txt', old: 'one', new: text }],
   'code/git': (text) => [
     { operation: 'add', paths: ['b.txt'] },

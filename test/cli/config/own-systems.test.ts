@@ -212,7 +212,7 @@ test.each([
   [
     'git',
     '{ name: "ada" }',
-    'settings.git: the system "git" has no settings; these have: cycle, data, datasets, genome, pages',
+    'settings.git: the system "git" has no settings; these have: cycle, data, datasets, genome, integrate, pages',
   ],
   ['data', '{ indexs: [] }', 'settings.data.indexs: there is no such setting; did you mean "indexes"?'],
   ['data', '{ indexes: [{ collection: "a", fields: ["id"] }] }', 'settings.data.indexes.0.fields.0'],
