@@ -67,8 +67,9 @@ const begin = (harness: Harness, handle: string, project: string): Promise<strin
 
 async function approve(harness: Harness, handle: string): Promise<void> {
   await harness.untilEvent(handle, ({ type }) => type === 'asked');
-  // The worker dies while it is told.
-  void harness.command('answer', handle, 'approve');
+  const [asked] = await harness.store.inbox.list({ handle });
+  // What is shown is long: whoever approves names what they saw. The worker dies while it is told.
+  void harness.command('answer', handle, 'approve', '--digest', asked?.digest ?? '');
 }
 
 const dead = (worker: WorkerProcess): Promise<void> => until(() => !worker.isAlive);
